@@ -15,7 +15,7 @@ mod pte;
 pub use ptd::{PtdBuilder, Shape};
 pub use pte::PteBuilder;
 
-/// A handle to data in a builder, which one or more entries share.
+/// A handle to data in a builder. Several entries may share the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Segment(u32);
 
@@ -23,7 +23,7 @@ pub struct Segment(u32);
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// Two entries have one key. A runtime would only find the first.
+    /// Two entries have the same key. A runtime would find only the first.
     KeyTwice {
         /// The key.
         key: String,
@@ -32,7 +32,7 @@ pub enum BuildError {
     Dtype {
         /// The key of the tensor.
         key: String,
-        /// Its dtype.
+        /// The dtype of the tensor.
         scalar_type: ScalarType,
     },
     /// A size is negative, or the number of bytes exceeds 64 bits.
@@ -65,7 +65,7 @@ pub enum BuildError {
     Alignment,
     /// The segment belongs to another builder.
     Segment,
-    /// An entry of the converted file has no key or no complete shape.
+    /// An entry of the converted file has no key, or an incomplete shape.
     Incomplete {
         /// The offset of the entry's table in that file.
         offset: u64,
@@ -136,7 +136,7 @@ fn places(data: &[Data<'_>], segment_alignment: u64) -> Result<Vec<(u64, u64)>, 
     data.iter().map(place).collect::<Option<_>>().ok_or(BuildError::TooLarge)
 }
 
-/// Returns the least common multiple of two numbers other than 0.
+/// Returns the least common multiple of two positive numbers.
 fn lcm(a: u64, b: u64) -> Option<u64> {
     let (mut x, mut y) = (a, b);
     while let Some(rest) = x.checked_rem(y) {

@@ -284,7 +284,8 @@ impl Verb {
         }
     }
 
-    /// Returns whether a failure of the verb is reported in JSON. Not for `dump`: its JSON has the form of the schema.
+    /// Returns whether a failure of the verb is reported in JSON. Not for `dump`: its JSON has the
+    /// form of the schema.
     fn is_json(&self) -> bool {
         match self {
             Self::Check(verb) => verb.is_json(),

@@ -1,4 +1,4 @@
-//! Converts tensors from and to safetensors, Hugging Face's format. Names, dtypes, shapes, bytes
+//! Converts tensors to and from safetensors, Hugging Face's format. Names, dtypes, shapes, bytes
 //! and metadata are kept. Data stays in its source until it is written.
 //!
 //! ```
@@ -84,11 +84,11 @@ pub struct Safetensors<'a> {
 /// A tensor of a safetensors file.
 #[derive(Clone, Debug)]
 pub struct NamedTensor<'a> {
-    /// Its name.
+    /// The name of the tensor.
     pub name: String,
     /// The dtype of its elements.
     pub dtype: Dtype,
-    /// The size of each dimension, outermost first and in memory.
+    /// The size of each dimension, outermost first, which is also the order in memory.
     pub shape: Vec<u64>,
     /// The bytes of its elements.
     pub data: Blob<'a>,
@@ -131,13 +131,13 @@ pub fn dtype(scalar_type: ScalarType) -> Option<Dtype> {
 }
 
 impl<'a> Safetensors<'a> {
-    /// Reads the header of a file, and none of its data.
+    /// Reads the header of a file, without any data.
     ///
     /// # Errors
     ///
-    /// The header is invalid or longer than [`HEADER_LIMIT`], two tensors have the same name, the
-    /// data of a tensor does not begin at the end of the data before it, or it has another length
-    /// than its shape needs. [`ConvertError::Read`] if reading fails.
+    /// The header is invalid or longer than [`HEADER_LIMIT`], two tensors have the same name, or
+    /// the data of a tensor is wrong: it must begin at the end of the previous data, and have as
+    /// many bytes as the shape needs. [`ConvertError::Read`] if reading fails.
     pub fn open<S>(source: &'a S) -> Result<Self, ConvertError>
     where
         S: Source<Error: core::error::Error + Send + Sync + 'static>,
@@ -175,8 +175,8 @@ impl<'a> Safetensors<'a> {
     ///
     /// # Errors
     ///
-    /// Something has no counterpart in safetensors: a dtype, a dim order, or a blob (which
-    /// `skip_blobs` leaves out). Or an entry is incomplete.
+    /// A dtype, a dim order or a blob has no counterpart in safetensors (`skip_blobs` leaves blobs
+    /// out), or an entry is incomplete.
     pub fn from_ptd(
         ptd: &Ptd<'_>,
         source: &'a dyn Ranges,
@@ -209,7 +209,7 @@ impl<'a> Safetensors<'a> {
                 let name = key.into();
                 return Err(ConvertError::Size { name, dtype, nbytes: Some(nbytes), given });
             }
-            // A segment may be longer than its tensor. Nothing reads the rest.
+            // A segment may be longer than its tensor. No runtime reads the rest.
             range.end = range.start.saturating_add(nbytes);
             let data = Blob::Range(source, range);
             out.tensors.push(NamedTensor { name: key.into(), dtype, shape, data });
@@ -319,8 +319,8 @@ fn counterpart(key: &str, layout: Layout<'_>) -> Result<(Dtype, Vec<u64>), Conve
     Ok((dtype, sizes))
 }
 
-/// Returns whether elements lie in memory in the order of the sizes. Dimensions of size 1 do not
-/// matter, and in a tensor without elements no dimension matters.
+/// Returns whether the elements lie in memory in the order of the sizes. Dimensions of size 1 do
+/// not matter, and no dimension matters in a tensor without elements.
 fn is_in_order(order: &[u8], sizes: &[u64]) -> bool {
     let mut seen: Vec<u8> = order.to_vec();
     seen.sort_unstable();
@@ -331,5 +331,5 @@ fn is_in_order(order: &[u8], sizes: &[u64]) -> bool {
     sizes.contains(&0) || order.iter().copied().filter(long).is_sorted()
 }
 
-/// The largest header in bytes, as in the `safetensors` package.
+/// The maximum length of a header in bytes, as in the `safetensors` package.
 pub const HEADER_LIMIT: u64 = 100_000_000;

@@ -1,7 +1,7 @@
 //! The text of JSON documents, as the command writes it.
 //!
-//! Text from files is in them. Characters that move a terminal's cursor, reverse what is read or
-//! cannot be seen are escaped as `\u`, so the text can be shown as it is.
+//! The documents contain text from files. Characters that move a terminal's cursor, reverse the
+//! text or cannot be seen are escaped as `\u`, so the text can be shown as it is.
 //!
 //! ```
 //! # fn main() -> std::io::Result<()> {
@@ -23,7 +23,7 @@ use crate::quoted::EscapeScan;
 
 mod rows;
 
-/// Writes a document, indented, and a line break.
+/// Writes a document with indentation, followed by a line break.
 ///
 /// # Errors
 ///
@@ -34,7 +34,8 @@ pub fn write_pretty<W: Write + ?Sized>(out: &mut W, value: &impl Serialize) -> i
     out.write_all(b"\n")
 }
 
-/// Writes a document whose rows, such as the nodes of a graph, have a line each, and a line break.
+/// Writes a document in which each row, such as a node of a graph, has its own line. A line break
+/// follows.
 ///
 /// # Errors
 ///
@@ -45,7 +46,7 @@ pub fn write_rows<W: Write + ?Sized>(out: &mut W, value: &impl Serialize) -> io:
     out.write_all(b"\n")
 }
 
-/// Writes a row of the outermost array of such a document, without a line break.
+/// Writes one row of the outermost array of such a document, without a line break.
 ///
 /// # Errors
 ///
@@ -75,7 +76,7 @@ impl<F: Formatter> Formatter for Safe<F> {
         out: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
-        // Nearly all text is printable ASCII.
+        // Nearly all text is printable ASCII, which needs no escapes.
         if fragment.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
             return out.write_all(fragment.as_bytes());
         }

@@ -48,7 +48,7 @@ pub fn values(
     visit(scalar_type, bytes, Boxed)
 }
 
-/// Processes the values of a tensor: integers, floats or complex numbers.
+/// Processes the values of a tensor, which are integers, floats or complex numbers.
 trait Visitor<'a>: Sized {
     type Out;
 
@@ -57,9 +57,9 @@ trait Visitor<'a>: Sized {
     fn complexes(self, values: impl Iterator<Item = (f64, f64)> + 'a) -> Self::Out;
 }
 
-/// Passes the values in `bytes` to a visitor. Only this function knows how a dtype is stored.
+/// Passes the values in `bytes` to a visitor. Only this function depends on how a dtype is stored.
 ///
-/// The dtype is matched once, outside of the loop, so each dtype has its own compiled loop.
+/// The dtype is matched once, before the loop, so each dtype has its own compiled loop.
 fn visit<'a, V: Visitor<'a>>(scalar_type: ScalarType, bytes: &'a [u8], to: V) -> Option<V::Out> {
     let half = |bytes| Half::from_bytes(bytes).to_f64();
     let float = |bytes| f64::from(f32::from_le_bytes(bytes));

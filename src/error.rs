@@ -8,7 +8,7 @@ mod kind;
 
 pub use kind::{Code, ErrorKind, Magic};
 
-/// A result whose error is one word, so that success stays in a register.
+/// A result whose error fits in one machine word, so that success stays in a register.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
 /// An error of reading a file.
@@ -28,11 +28,11 @@ pub struct Error(Box<Refusal>);
 struct Refusal {
     kind: ErrorKind,
     offset: u64,
-    /// The path, innermost component first: components are added while the verifier returns.
+    /// The path, innermost component first, since components are added while the verifier returns.
     path: Vec<PathComponent>,
 }
 
-/// A component of the path from the root table to a place in it.
+/// A component of a path from the root table to a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PathComponent {
@@ -48,7 +48,7 @@ pub enum PathComponent {
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'e> {
     offset: Option<u64>,
-    /// Innermost first.
+    /// The path, innermost component first.
     path: &'e [PathComponent],
 }
 
@@ -83,7 +83,7 @@ impl Error {
         self
     }
 
-    /// Returns the kind of error, with its values.
+    /// Returns the kind of the error, with its values.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
@@ -98,7 +98,7 @@ impl Error {
         self.0.path.iter().rev().copied()
     }
 
-    /// Returns the stable code, in kebab case.
+    /// Returns the stable code of the error, in kebab case.
     pub fn code(&self) -> &'static str {
         self.0.kind.code()
     }

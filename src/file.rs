@@ -31,7 +31,7 @@ pub enum FileKind {
 ///
 /// # Errors
 ///
-/// The first bytes are those of another kind of file, which the error names, or of an unknown
+/// The first bytes are those of another format, which the error names, or of an unknown
 /// version.
 pub fn sniff(head: &[u8]) -> Result<FileKind> {
     let len = if head.len() < HEAD { wide(head.len()) } else { u64::MAX };

@@ -120,7 +120,7 @@ pub enum Unreadable {
         /// The length of the header.
         needed: u64,
     },
-    /// A header or an inner FlatBuffer begins with none of the magics of its backend.
+    /// A header or an inner FlatBuffer has none of the magics of its backend.
     Magic {
         /// The four bytes that were found.
         magic: [u8; 4],
@@ -143,7 +143,7 @@ pub enum Unreadable {
     Package {
         /// The position in the file.
         at: u64,
-        /// What is wrong.
+        /// The description of the defect.
         why: &'static str,
     },
     /// The payload has more sections than are read.

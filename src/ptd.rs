@@ -80,7 +80,8 @@ pub(crate) struct Proof {
 }
 
 impl Proof {
-    /// Returns the data file whose FlatBuffer is `region`: the same bytes that were proven.
+    /// Returns the data file with the FlatBuffer `region`, which must have the bytes that were
+    /// proven.
     pub(crate) fn over<'a>(&self, region: &'a [u8]) -> Ptd<'a> {
         let Self { header, generation, verified, begin, area, len } = *self;
         let root = match generation {
@@ -98,7 +99,7 @@ impl<'a> Ptd<'a> {
     ///
     /// # Errors
     ///
-    /// The first place that breaks a rule of the structure.
+    /// The first place in the file that breaks a rule of the structure.
     pub fn read(bytes: &'a [u8]) -> Result<Self> {
         Self::read_with(bytes, &Limits::UNTRUSTED)
     }
@@ -117,8 +118,8 @@ impl<'a> Ptd<'a> {
         Self::prove((header, whole), &head.extents(len)?, Part::File(bytes), len, limits)
     }
 
-    /// Proves the bytes in memory of a file of `len` bytes. `whole` is set if the FlatBuffer begins
-    /// after the header (generation 0).
+    /// Proves the bytes in memory of a file of `len` bytes. `whole` is true if the FlatBuffer
+    /// begins after the header (generation 0).
     pub(crate) fn prove(
         (header, whole): (FlatTensorHeader, bool),
         extents: &Extents,
@@ -156,13 +157,13 @@ impl<'a> Ptd<'a> {
         self.root
     }
 
-    /// Returns the end of the segments as the header declares it. It may lie past the end of the
+    /// Returns the end of the segments as the header declares it. It may lie after the end of the
     /// file (format.md §2.1).
     pub fn declared_end(&self) -> u64 {
         self.header.segment_base_offset.saturating_add(self.header.segment_data_size)
     }
 
-    /// Returns the generation: one of the incompatible layouts.
+    /// Returns the generation of the file, which is one of the incompatible layouts.
     pub fn generation(&self) -> Generation {
         self.generation
     }
@@ -260,7 +261,7 @@ impl<'a> Ptd<'a> {
         named.chain(tensors).chain(blobs)
     }
 
-    /// Returns the shape of entry `nth` without reading the other entries or its sizes.
+    /// Returns the shape of entry `nth`, without reading the other entries or the sizes.
     pub(crate) fn layout(&self, nth: u32) -> Option<Layout<'a>> {
         let nth = at_index(nth);
         match self.root {
@@ -270,7 +271,7 @@ impl<'a> Ptd<'a> {
     }
 
     /// Returns the range in the file of the bytes of entry `nth`, without reading the other
-    /// entries. `None` in old generations, in which it depends on the sizes.
+    /// entries. Returns `None` in old generations, where the range depends on the sizes.
     pub(crate) fn range(&self, nth: u32) -> Option<Range<u64>> {
         let Root::Current(root) = self.root else { return None };
         self.segment_range(root.named_data()?.get(at_index(nth))?.segment_index()).ok()
@@ -308,27 +309,27 @@ impl<'a> Ptd<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// Returns its key; `None` only in damaged files.
+    /// Returns the key of the entry; `None` only in damaged files.
     pub fn key(&self) -> Option<&'a str> {
         self.key
     }
 
-    /// Returns its shape; `None` for an opaque blob.
+    /// Returns the shape of a tensor; `None` for an opaque blob.
     pub fn layout(&self) -> Option<Layout<'a>> {
         self.layout
     }
 
-    /// Returns the offset of its table in the file.
+    /// Returns the offset of the entry's table in the file.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Returns the range of its bytes in the file. For a blob, and in generation 3, it is the whole
-    /// segment.
+    /// Returns the range of the entry's bytes in the file. For a blob, and in generation 3, it is
+    /// the whole segment.
     ///
     /// # Errors
     ///
-    /// The entry refers to a segment, or a piece of one, that does not exist.
+    /// The entry refers to a missing segment, or to bytes outside its segment.
     pub fn range(&self) -> Result<Range<u64>> {
         self.range.clone()
     }
@@ -351,7 +352,7 @@ fn old_layout(tensor: legacy::view::TensorMetadata<'_>) -> Layout<'_> {
     }
 }
 
-/// Checks the identifier of a whole FlatBuffer behind the header (generation 0).
+/// Checks the identifier of a whole FlatBuffer after the header (generation 0).
 fn identifier(region: &[u8]) -> Result<()> {
     let known = flat_tensor::desc::SCHEMA.identifier;
     let found = array_at(region, 4).unwrap_or_default();
@@ -363,8 +364,8 @@ fn identifier(region: &[u8]) -> Result<()> {
 }
 
 impl Layout<'_> {
-    /// Returns the number of bytes of a dense tensor of this shape; `None` as for
-    /// [`ScalarType::nbytes`].
+    /// Returns the number of bytes of a dense tensor of this shape. Returns `None` in the same
+    /// cases as [`ScalarType::nbytes`].
     pub fn nbytes(&self) -> Option<u64> {
         self.scalar_type.nbytes(self.sizes.into_iter().flat_map(|sizes| sizes.iter()))
     }

@@ -57,7 +57,7 @@ pub(crate) struct Proof {
 }
 
 impl Proof {
-    /// Returns the program in `region`: the same bytes that were proven.
+    /// Returns the program in `region`, which must have the bytes that were proven.
     pub(crate) fn over<'a>(&self, region: &'a [u8]) -> Pte<'a> {
         let Self { header, verified, area, len } = *self;
         Pte { header, program: verified.root(region), verified, region, area, len, file: None }
@@ -69,7 +69,7 @@ impl<'a> Pte<'a> {
     ///
     /// # Errors
     ///
-    /// The first place that breaks a rule of the structure.
+    /// The first place in the file that breaks a rule of the structure.
     pub fn read(bytes: &'a [u8]) -> Result<Self> {
         Self::read_with(bytes, &Limits::UNTRUSTED)
     }
@@ -131,7 +131,7 @@ impl<'a> Pte<'a> {
         self.len
     }
 
-    /// Returns the FlatBuffer: the first bytes of the file, headers included.
+    /// Returns the FlatBuffer: the first bytes of the file, including the headers.
     pub fn region(&self) -> &'a [u8] {
         self.region
     }
@@ -184,18 +184,19 @@ impl<'a> Pte<'a> {
         self.bytes(self.segment_range(index).ok()?)
     }
 
-    /// Returns the bytes of a range that a view of this file returned; `None` if it is outside of
-    /// the FlatBuffer and only that was read.
+    /// Returns the bytes of a range that a view of this file returned. Returns `None` if only the
+    /// FlatBuffer was read, and the range is outside it.
     pub fn bytes(&self, range: Range<u64>) -> Option<&'a [u8]> {
         let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
         self.file.unwrap_or(self.region).get(range)
     }
 
-    /// Returns the range of the payload of `delegate` in the file; `None` if it has none.
+    /// Returns the range of the payload of `delegate` in the file; `None` if the delegate has no
+    /// payload.
     ///
     /// # Errors
     ///
-    /// The delegate refers to a segment or inline data that does not exist.
+    /// The delegate refers to a missing segment, or to missing inline data.
     pub fn delegate_range(&self, delegate: BackendDelegate<'a>) -> Result<Option<Range<u64>>> {
         let Some(processed) = delegate.processed() else { return Ok(None) };
         let (at, index) = (u64::from(processed.raw().pos()), processed.index());

@@ -1,10 +1,10 @@
 //! Sound files: accessors without `Option`, for files that break no rule of severity Error.
 //!
-//! A [`Pte`] has a proven structure; a [`Program`] is also sound. Only [`Pte::sound`] creates one,
-//! so the type is the proof. Its tensors, data and calls have no missing or invalid parts to
-//! handle. A [`Ptd`] becomes [`Data`] in the same way.
+//! A [`Pte`] has a proven structure, and a [`Program`] is also sound. Only [`Pte::sound`] creates
+//! one, so the type is the proof: no part of its tensors, data and calls is missing or invalid.
+//! In the same way, a sound [`Ptd`] becomes [`Data`].
 //!
-//! Accessors return an `Option` only where absence has a meaning, or is only a Note or a Warning.
+//! Accessors return an `Option` only if absence has a meaning, or is only a Note or a Warning.
 //!
 //! ```
 //! use pte::sound::{Operation, Value};
@@ -53,10 +53,10 @@ pub use tensor::{DataSource, Dtype, Tensor, TensorShape};
 pub use value::Value;
 
 impl<'a> Pte<'a> {
-    /// Judges the program, with the limits for untrusted files. It is sound if it breaks no rule of
+    /// Checks the program, with the limits for untrusted files. It is sound if it breaks no rule of
     /// severity Error.
     ///
-    /// Data in a `.ptd` is not resolved: a program is judged by itself.
+    /// Data in a `.ptd` is not resolved, since a program is checked without other files.
     ///
     /// # Errors
     ///
@@ -68,7 +68,7 @@ impl<'a> Pte<'a> {
 }
 
 impl<'a> Ptd<'a> {
-    /// Judges the data file, with the limits for untrusted files. It is sound if it breaks no rule
+    /// Checks the data file, with the limits for untrusted files. It is sound if it breaks no rule
     /// of severity Error.
     ///
     /// ```

@@ -54,7 +54,7 @@ pub use program::{
 pub struct SummaryDocument {
     /// The name and version of the document.
     pub schema: &'static str,
-    /// The files, in the order given.
+    /// The files, in the given order.
     pub files: Vec<NamedSummary>,
 }
 
@@ -79,14 +79,14 @@ pub struct Summary {
     pub kind: &'static str,
     /// The size of the file in bytes.
     pub bytes: u64,
-    /// The bundled program that contains this program; `None` for a standalone file.
+    /// The bundled program that contains this program, if any.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub bundle: Option<BundleSummary>,
     /// The header; `None` for a program without one.
     pub header: Option<HeaderSummary>,
     /// The bytes of the file, by part.
     pub parts: PartSizes,
-    /// The contents, by the kind.
+    /// The contents, depending on the kind.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub contents: ContentSummary,
     /// The number of findings of each rule, by its id.
@@ -104,7 +104,7 @@ pub struct BundleSummary {
     pub program_offset: u64,
 }
 
-/// The fields of a header. Fields of the other kind of file are `None`.
+/// The fields of a header. Fields that only the other kind of file has are `None`.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -122,7 +122,7 @@ pub struct HeaderSummary {
     pub flatbuffer_size: Option<u64>,
     /// The offset in bytes that segments are counted from.
     pub segment_base_offset: u64,
-    /// The bytes of all segments; `None` in a header of 24 bytes.
+    /// The number of bytes of all segments; `None` in a header of 24 bytes.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub segment_data_size: Option<u64>,
 }
@@ -132,10 +132,10 @@ pub struct HeaderSummary {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct PartSizes {
-    /// The FlatBuffer with the headers in front of it.
+    /// The bytes of the FlatBuffer, including the headers in front of it.
     pub flatbuffer: u64,
-    /// The gap between the FlatBuffer and the first segment. Gaps between segments count as
-    /// `segments` here; a [`Map`](crate::map::Map) counts all gaps as padding.
+    /// The bytes between the FlatBuffer and the first segment. Gaps between segments count as
+    /// `segments` here, although a [`Map`](crate::map::Map) counts all gaps as padding.
     pub padding: u64,
     /// The bytes from the first segment to the end of the last, with the gaps between them.
     pub segments: u64,
@@ -143,7 +143,7 @@ pub struct PartSizes {
     pub trailing: u64,
 }
 
-/// What a file contains, by its kind.
+/// The contents of a file, depending on its kind.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(untagged))]
 pub enum ContentSummary {
@@ -155,11 +155,11 @@ pub enum ContentSummary {
     Payload(Box<PayloadSummary>),
     /// A profile of runs.
     Profile(Box<ProfileSummary>),
-    /// A record of an export.
+    /// An ETRecord: a record of an export.
     Record(Box<RecordSummary>),
 }
 
-/// A number of tensors or blobs, and their bytes. Shared data counts once.
+/// The number of some tensors or blobs, and the number of their bytes. Shared data counts once.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -230,12 +230,13 @@ impl Summary {
         Self::read_method(handle, None, limits)
     }
 
-    /// Summarizes an opened file, as [`read`](Self::read) does, but only the first method called `method` of a
-    /// program, with its operators, backends and tensors. Named data and the parts are those of the whole file.
+    /// Summarizes an opened file, as [`read`](Self::read) does, but only the first method called
+    /// `method` of a program, with its operators, backends and tensors. Named data and the parts
+    /// are those of the whole file.
     ///
     /// # Errors
     ///
-    /// Those of [`read`](Self::read).
+    /// The errors of [`read`](Self::read).
     pub fn read_method<S: Source>(
         handle: &Handle<S>,
         method: Option<&str>,
@@ -263,9 +264,9 @@ impl Summary {
     }
 }
 
-/// The payloads that are summarized: those of all methods, or of one.
+/// The payloads to summarize: those of all methods, or of one.
 struct Scope {
-    /// The ranges of the payloads of one method in the file.
+    /// The ranges in the file of the payloads of one method; `None` for all methods.
     of_method: Option<BTreeSet<(u64, u64)>>,
 }
 
@@ -327,13 +328,13 @@ impl PartSizes {
     fn of(flatbuffer: u64, len: u64, ranges: impl Iterator<Item = Range<u64>>) -> Self {
         let (mut first, mut last) = (len, flatbuffer);
         for range in ranges {
-            // An empty segment may be the last one. The bytes in front of it then are padding.
+            // An empty segment may be the last one. Then the bytes in front of it are padding.
             last = last.max(range.end);
             if !range.is_empty() {
                 first = first.min(range.start);
             }
         }
-        // Without segments, all bytes behind the FlatBuffer are trailing.
+        // Without segments, all bytes after the FlatBuffer are trailing.
         let first = first.min(last);
         Self {
             flatbuffer,
@@ -345,7 +346,7 @@ impl PartSizes {
 }
 
 impl DataAmount {
-    /// Sums up data, given by start and length.
+    /// Sums up data. The map has the length of each range by its start.
     fn of(ranges: &BTreeMap<u64, u64>) -> Self {
         let mut data = Self::default();
         ranges.values().for_each(|&bytes| data.add(bytes));

@@ -44,7 +44,7 @@ pub struct TensorRow<'a> {
     pub key: Option<Untrusted<'a>>,
     /// The dtype and shape; `None` for a blob.
     pub layout: Option<Layout<'a>>,
-    /// Where the bytes are.
+    /// The storage of the bytes.
     pub storage: TensorStorage,
 }
 
@@ -58,23 +58,23 @@ pub enum TensorPlace<'a> {
         /// The index of its value.
         index: u32,
     },
-    /// A named tensor or blob, by its index.
+    /// A named tensor or blob, with its index.
     Named(u32),
 }
 
-/// The storage of a tensor or blob. Ranges are those of the file.
+/// The storage of a tensor or blob. All ranges are ranges of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TensorStorage {
-    /// In the file; they never change.
+    /// The bytes are in the file and never change.
     Constant(Range<u64>),
-    /// In an arena; their initial values are in the file.
+    /// The bytes are in an arena, and their initial values in the file.
     Mutable(Range<u64>, Arena),
-    /// In an arena.
+    /// The bytes are in an arena.
     Planned(Arena),
-    /// In a `.ptd`, and in an arena when the program runs.
+    /// The bytes are in a `.ptd`, and may be in an arena when the program runs.
     External(Option<Arena>),
-    /// Provided when the program runs.
+    /// The bytes are provided when the program runs.
     Unbound,
     /// The reference to the bytes is invalid.
     Broken(Error),
@@ -91,7 +91,7 @@ impl<'a> TensorRow<'a> {
         of_pte.chain(ptd.into_iter().flat_map(entries))
     }
 
-    /// Returns the range of the bytes in the file, if they are there.
+    /// Returns the range of the bytes, if they are in the file.
     pub fn range(&self) -> Option<Range<u64>> {
         match &self.storage {
             TensorStorage::Constant(range) | TensorStorage::Mutable(range, _) => {
@@ -101,7 +101,7 @@ impl<'a> TensorRow<'a> {
         }
     }
 
-    /// Returns the number of bytes: those in the file, or else those that the shape needs.
+    /// Returns the number of bytes in the file, or otherwise the number that the shape needs.
     pub fn bytes(&self) -> Option<u64> {
         match self.range() {
             Some(range) => Some(range.end.saturating_sub(range.start)),
@@ -147,8 +147,8 @@ pub enum DocumentRow<'a> {
     Request(RequestRecord<'a>),
 }
 
-/// Returns the `count` rows with the most bytes, the largest first. Rows of equal size keep the order of
-/// `rows`.
+/// Returns the `count` rows with the most bytes, the largest first. Rows of equal size keep the
+/// order of `rows`.
 pub fn largest<T>(
     rows: impl IntoIterator<Item = T>,
     bytes: impl Fn(&T) -> Option<u64>,
@@ -169,15 +169,15 @@ pub fn largest<T>(
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TensorRecord<'a> {
-    /// The name of the method, of a program's tensor.
+    /// For a tensor of a program, the name of the method.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub method: Option<Untrusted<'a>>,
-    /// The index of the value, of a program's tensor.
+    /// For a tensor of a program, the index of the value.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub index: Option<u32>,
     /// The name in the file.
     pub key: Option<Untrusted<'a>>,
-    /// The dtype; in the document its name, or its number if it has no name.
+    /// The dtype. The document has its name, or its number if it has no name.
     #[cfg_attr(feature = "serde", serde(serialize_with = "name_or_number"))]
     pub dtype: Option<ScalarType>,
     /// The sizes of the shape.
@@ -196,7 +196,7 @@ pub struct TensorRecord<'a> {
     /// The offset in the arena in bytes.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub memory_offset: Option<u64>,
-    /// What is wrong with the reference to the bytes.
+    /// The description of an invalid reference to the bytes.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub problem: Option<UntrustedString>,
 }
@@ -243,7 +243,7 @@ fn name_or_number<S: serde::Serializer>(
 fn values<'a>(pte: &'a Pte<'a>) -> impl Iterator<Item = TensorRow<'a>> {
     pte.program().execution_plan().into_iter().flatten().flat_map(move |plan| {
         let values = (0u32..).zip(plan.values().into_iter().flatten());
-        // Read once for each method, since reading a name costs its length.
+        // The name is read once for each method, since reading it takes time for each of its bytes.
         let method = plan.name().map(Untrusted::from);
         values.filter_map(move |(index, value)| match value.val() {
             Some(KernelTypes::Tensor(tensor)) => {

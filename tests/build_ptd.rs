@@ -72,8 +72,8 @@ fn what_is_built_is_what_upstream_writes() {
     assert!(built >= 10, "{built}");
 }
 
-/// A file of any generation, written anew, has the same entries in the same order. A file of the
-/// current writer stays the same.
+/// A file of any generation has the same entries in the same order after it is built again. A file
+/// of the current writer stays the same.
 #[test]
 fn a_file_anew_has_the_same_entries() {
     let (mut old, mut same) = (0, 0);
@@ -171,7 +171,7 @@ fn offsets_that_no_file_has_are_refused() {
     assert_eq!(ptd.finish().unwrap_err(), BuildError::TooLarge);
 }
 
-/// Both of two alignments hold, even if neither is a multiple of the other.
+/// If neither of two alignments is a multiple of the other, the segment has both.
 #[test]
 fn a_segment_is_aligned_to_its_own_number_and_to_that_of_all() {
     for (all, own) in [(24, 16), (16, 24), (6, 4), (128, 16), (16, 4096), (7, 1)] {
@@ -212,7 +212,8 @@ fn equal_data_may_be_shared() {
     assert_eq!(values, [1, 2, 1, 2, 1]);
 }
 
-/// Among so many keys, some digests are equal. Every key is found; of equal keys, the first.
+/// With this many keys, some digests are equal. Every key is still found, and of equal keys the
+/// first.
 #[test]
 fn every_key_is_found() {
     let mut builder = PtdBuilder::new();

@@ -65,7 +65,7 @@ fn a_gap_between_segments_is_one_too() {
     assert_eq!((found[0].0.as_str(), found[0].1), ("gap-not-zero", 0x1ff));
 }
 
-/// What lies in another segment is no gap.
+/// Bytes that belong to another segment are not in a gap.
 #[test]
 fn segments_may_lie_in_one_another() {
     let judged = |data: &str| {
@@ -346,8 +346,8 @@ fn what_lies_across_two_pieces_is_found() {
     }
 }
 
-/// A header with a number that no writer uses is no match. Each number has two samples: the last
-/// number that is in use, and the first that is not.
+/// A header with a number that no writer uses is not a match. Each number is tested twice: with the
+/// last value in use, and with the first value that is not.
 #[test]
 fn what_is_found_has_numbers_that_are_in_use() {
     let zip = |name: u16, extra: u16| {
@@ -414,7 +414,8 @@ fn of_two_segments_that_reach_as_far_the_first_has_what_lies_there() {
     assert_eq!(scanned(&bytes), [(at, "program.segments[1]".into(), reported)]);
 }
 
-/// The scan of a segment does not repeat a finding on its first bytes, unless they were too few to judge.
+/// The scan of a segment does not repeat a finding on its first bytes, unless they were too few to
+/// judge.
 #[test]
 fn what_is_reported_already_is_not_reported_again() {
     let head = patched(136, 0, &[(0, b"MZ"), (60, &[128]), (128, b"PE\0\0\x64\x86")]);
@@ -473,7 +474,7 @@ fn a_short_payload_is_looked_at_too() {
     assert_eq!(reported, [("content-executable", "inline payload 0")]);
 }
 
-/// Inline payloads may lie in one another. Each byte is searched once.
+/// Inline payloads may contain each other. Each byte is searched only once.
 #[test]
 fn what_lies_in_several_payloads_is_reported_once() {
     let thing = things()[0].0.clone();

@@ -42,7 +42,8 @@ const DTYPES: [Dtype; 22] = [
     Dtype::U64,
 ];
 
-/// Every dtype of both formats: its counterpart has as many bytes, and is no other's counterpart.
+/// Each dtype and its counterpart have the same number of bytes, and no two dtypes share a
+/// counterpart.
 #[test]
 fn counterparts_are_of_one_size_and_one_to_one() {
     let mut page = String::new();
@@ -95,7 +96,8 @@ fn there_and_back_is_the_same_file() {
     }
 }
 
-/// The package reads all data of every genuine `.ptd`, or the conversion reports what it leaves out.
+/// The `safetensors` package reads all data of every genuine `.ptd`, or the conversion reports what
+/// is left out.
 #[test]
 fn every_ptd_is_what_the_package_reads() {
     let (mut converted, mut refused) = (0, Vec::new());
@@ -297,7 +299,7 @@ fn damaged_files_are_refused_or_read_as_by_the_package() {
     assert!(refused > 10_000 && read > 100, "{refused} {read}");
 }
 
-/// A message names what safetensors cannot represent, and what to do.
+/// A message names the thing that safetensors cannot represent, and gives advice.
 #[test]
 fn what_has_no_counterpart_is_named() {
     let mut page = String::new();
@@ -415,7 +417,7 @@ fn a_tensor_without_elements_lies_in_any_order() {
     }
 }
 
-/// A segment may be longer than the tensor in it: the tensor is as long as its shape says.
+/// A segment may be longer than its tensor. The tensor is as long as its shape says.
 #[test]
 fn bytes_behind_a_tensor_are_left_out() {
     let file = build::file(
@@ -433,7 +435,7 @@ fn bytes_behind_a_tensor_are_left_out() {
     assert_eq!(SafeTensors::deserialize(&file).unwrap().tensor("t").unwrap().data(), [1, 2, 3]);
 }
 
-/// Only the header of a file with a tensor of five gigabytes is read.
+/// If a file has a tensor of five gigabytes, only the header of the file is read.
 #[test]
 fn data_stays_where_it_is() {
     struct Big {

@@ -122,8 +122,8 @@ fn every_row_is_answered() {
     assert!(NUMBERED.iter().all(|section| count(section) > 6), "every section has rows");
 }
 
-/// The tests, rules and refusals in docs/attacks.md exist, and every row of format.md §8 has a row there that
-/// names one of its rules or refusals.
+/// The tests, rules and refusals in docs/attacks.md exist. Every row of format.md §8 has a row
+/// there, which names one of its rules or refusals.
 #[test]
 fn every_attack_is_held_by_a_test() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/attacks.md");

@@ -177,7 +177,7 @@ fn exactly_the_dtypes_of_the_runtime_have_values() {
         let size = scalar_type.element_size();
         assert_eq!(values(scalar_type, &bytes).is_some(), size.is_some(), "code {code}");
         assert_eq!(Stats::of(scalar_type, &bytes).is_some(), size.is_some(), "code {code}");
-        // An incomplete element at the end is no value.
+        // An incomplete element at the end does not count as a value.
         let lanes = [(16, 2), (17, 4), (18, 8), (19, 4), (20, 2)];
         let lanes = lanes.iter().find(|(packed, _)| *packed == code).map_or(1, |(_, lanes)| *lanes);
         if let Some(size) = size {

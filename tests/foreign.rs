@@ -120,7 +120,7 @@ fn every_kind_is_tested() {
     assert_eq!(tested, declared);
 }
 
-/// The name of a variant without what it carries.
+/// Returns the name of a variant without its fields.
 fn variant(format: &ForeignFormat) -> String {
     let shown = format!("{format:?}");
     shown.split('(').next().unwrap().to_owned()
@@ -140,7 +140,7 @@ fn the_first_bytes_of_a_program() {
     assert_snapshot("foreign-prefixes", &text);
 }
 
-/// Only the first 64 bytes are looked at.
+/// Only the first 64 bytes decide.
 #[test]
 fn what_follows_a_head_changes_nothing() {
     for (head, format) in HEADS.iter().filter(|(head, _)| head.len() == 64) {

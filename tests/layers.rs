@@ -1,5 +1,5 @@
-//! The architecture: `src/lib.rs` lists the modules bottom-up, and a file may use only what is
-//! listed above its own module.
+//! Tests of the architecture: `src/lib.rs` lists the modules bottom-up, and a file may use only
+//! modules that are listed above its own.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,7 +24,7 @@ fn every_file_uses_only_what_is_listed_above_it() {
         let place = path.strip_prefix(&source).unwrap();
         let module = place.components().next().unwrap().as_os_str().to_str().unwrap();
         let module = module.trim_end_matches(".rs");
-        // The command is a crate of its own: it sees what every other user sees.
+        // The command is a separate crate, which sees only the public library.
         if ["lib", "main", "cli"].contains(&module) {
             continue;
         }
@@ -201,7 +201,7 @@ fn bare(text: &str) -> String {
     bare
 }
 
-/// The first names after `crate::`, those of a braced list included.
+/// Returns the first names after `crate::`, including those of a list in braces.
 fn uses(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for rest in text.split("crate::").skip(1) {

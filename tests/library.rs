@@ -1,4 +1,5 @@
-//! The library holds what the command shows: `examples/documents.rs` uses no feature `cli`.
+//! The library contains everything that the command shows: `examples/documents.rs` does not use the
+//! feature `cli`.
 
 use crate::support::snapshot::assert_snapshot;
 
@@ -6,7 +7,7 @@ use crate::support::snapshot::assert_snapshot;
 #[expect(dead_code, reason = "the test calls what the program's main function calls")]
 mod documents;
 
-/// The snapshots are those of the command.
+/// The library gives the same snapshots as the command.
 #[test]
 fn the_library_alone_prints_the_document_of_info() {
     for (page, file) in

@@ -151,7 +151,8 @@ fn a_byte_is_in_the_first_segment_that_has_it() {
     assert_eq!(map.segment_at(base + 68), None);
 }
 
-/// Many methods, each a table of 4 bytes: the first ones have parts, the others share one.
+/// The file has many methods, each a table of 4 bytes. The first methods have parts of their own,
+/// and the others share one.
 #[test]
 fn a_file_of_many_methods_has_few_parts() {
     let count = 3000u32;
@@ -180,7 +181,7 @@ fn a_byte_is_reported_with_its_path() {
         let file = read(&bytes);
         let map = Map::in_detail(&file);
         let dump = Dump::of(&file);
-        // In a large file only every nth byte is looked up: each lookup is a walk.
+        // In a large file only every nth byte is looked up, since each lookup visits all tables.
         let apart = (bytes.len() / 1500) | 1;
         for at in (0..bytes.len() as u64).step_by(apart) {
             ask_byte(&file, &map, at);
@@ -416,7 +417,7 @@ fn a_byte_of_unknown_fields_is_of_the_nearest() {
     }
 }
 
-/// In generation 0 the FlatBuffer begins behind the header, with a header of its own.
+/// In generation 0 the FlatBuffer begins after the header, with its own root offset and identifier.
 #[test]
 fn the_first_bytes_of_generation_0_are_reported() {
     let bytes = fs::read("tests/data/ptd/vgen1a_ptd_direct_16.ptd").unwrap();

@@ -100,9 +100,9 @@ fn union<'t>(tensors: impl Iterator<Item = &'t PlannedTensor>) -> u64 {
     sum
 }
 
-/// Compares the live ranges of genuine methods without jumps with a direct search: for each tensor all
-/// instructions that name it, and for a tensor that is read first all tensors at its place. The order of
-/// arguments alone says what a call writes (format.md §6.5).
+/// Compares the live ranges of genuine methods without jumps with a direct search. The search finds
+/// all instructions that name a tensor, and for a tensor that is read first also all tensors at its
+/// place. The order of arguments determines what a call writes (format.md §6.5).
 #[test]
 fn lives_are_those_of_a_replay_of_every_instruction() {
     let (mut files, mut tensors, mut views, mut states) = (0, 0, 0, 0);
@@ -150,7 +150,7 @@ struct Uses {
     by_step: Vec<Vec<(i32, bool)>>,
     inputs: Vec<i32>,
     outputs: Vec<i32>,
-    /// The outputs. An output that is a view stands for the tensor that it views.
+    /// The outputs. An output that is a view is replaced by the tensor that it views.
     kept: Vec<i32>,
 }
 
@@ -256,7 +256,7 @@ fn life(
 ) -> ((TensorRole, Option<LiveRange>), bool) {
     let throughout = Some(LiveRange { first_use: None, last_use: None });
     if of.role == TensorRole::State {
-        // It has a name or initial data, or the code below finds that it is state.
+        // The tensor has a name or initial data, or the code below finds that it is state.
         return ((TensorRole::State, throughout), false);
     }
     let index = of.value as i32;

@@ -91,7 +91,7 @@ fn inputs_of_a_delegate_stand_in_front_of_its_outputs() {
     assert_eq!(of(&[]), [3, 0, 1, 2].map(written));
 }
 
-/// In genuine files, official operators write what the order of arguments says.
+/// In genuine files, official operators write the arguments that their order implies.
 #[test]
 fn the_last_argument_is_written() {
     let mut seen = 0;

@@ -50,7 +50,8 @@ fn every_file_comes_back_byte_for_byte() {
     assert!(writers["python"] > 5 && writers["flatc"] > 5, "both are there: {writers:?}");
 }
 
-/// In today's layout, for any layout of the file: the same tables, as clean, in one way only.
+/// A file of any layout, when written in the current layout, has the same tables and no new
+/// findings, and is always written in the same way.
 #[test]
 fn every_file_says_the_same_in_todays_layout() {
     for path in files::everything().into_iter().filter(|path| path.extension().unwrap() == "pte") {
@@ -139,8 +140,8 @@ fn an_old_ptd_that_would_read_as_a_current_one_is_not_written() {
     assert_eq!(Ptd::read(&image(32).unwrap()).unwrap().entries().count(), 2);
 }
 
-/// An old `.ptd` is recognized by its list of segments, even an empty one. Without the list it would
-/// be read as a current one, whose offset to segments is the old alignment.
+/// An old `.ptd` is recognized by its list of segments, even an empty one. Without the list it
+/// would be read as a current one, whose offset to segments is the old alignment.
 #[test]
 fn an_old_ptd_without_segments_is_not_written_where_it_would_be_misread() {
     let is_written = |alignment| {

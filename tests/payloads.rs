@@ -1,5 +1,5 @@
-//! Payloads of delegates and other files with tables: what they decode to, and that writing their
-//! tables gives the same bytes. With `PTE_CORPUS`, the payloads beside that corpus are read too.
+//! Payloads of delegates, and other files with tables. They are decoded, and writing their tables
+//! gives the same bytes. With `PTE_CORPUS`, the payloads beside that corpus are read too.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ mod record;
 #[cfg(feature = "json")]
 mod sections;
 
-/// Returns the payloads of the samples, and those of the corpus.
+/// Returns the payloads of the samples and of the corpus.
 fn payloads() -> Vec<(String, Vec<u8>)> {
     let mut all = Vec::new();
     for path in files::samples() {
@@ -191,7 +191,8 @@ fn has_error(bytes: &[u8]) -> bool {
     checker.check_bytes(bytes).map_or(true, |report| report.worst() == Some(Severity::Error))
 }
 
-/// Recorded verdicts of the official runtime: what crashes it, never ends, or goes past its memory.
+/// Programs whose payload crashes the official runtime, never ends or exceeds its memory, by
+/// recorded verdicts.
 #[test]
 fn programs_whose_payload_harms_the_runtime_are_refused() {
     let Some(corpus) = files::corpus() else { return };
@@ -232,7 +233,7 @@ fn programs_whose_payload_harms_the_runtime_are_refused() {
     println!("{harmful} programs that harm the runtime");
     assert!(harmful > 50, "{harmful}");
     for path in genuine("programs").into_iter().filter(|path| has_extension(path, "pte")) {
-        // Its scales are f16, and the backend reads f32: the runtime refuses it.
+        // The scales in this file are f16, but the backend reads f32, so the runtime refuses it.
         let is_refused = files::name(&path) == "l_ao_c8_f16.pte";
         assert_eq!(has_error(&fs::read(&path).unwrap()), is_refused, "{}", path.display());
     }

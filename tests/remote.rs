@@ -1,5 +1,5 @@
-//! Remote files: what is requested, what is refused, and what is never sent. All servers are on
-//! 127.0.0.1; a second port stands for another origin.
+//! Remote files: which requests are sent, what is refused, and what is never sent. All servers are
+//! on 127.0.0.1. A second port acts as another origin.
 
 use std::io;
 use std::net::SocketAddr;
@@ -71,7 +71,7 @@ fn a_small_file_takes_one_request() {
     assert_eq!((file.spent().requests, file.spent().bytes), (1, LINEAR.len() as u64));
 }
 
-/// The size is that of a file of 6 GB; the server makes the bytes that are asked for.
+/// The server claims a file of 6 GB, and generates the requested bytes.
 #[test]
 fn a_file_of_6_gb_is_summarized_with_one_request() {
     let server = Server::start(|asked, _| {
@@ -608,7 +608,7 @@ mod command {
                 .unwrap()
         };
         let done = scan(&[]);
-        // A repository that may not be listed is no reason to leave the others out.
+        // If one repository may not be listed, the others are still scanned.
         assert_eq!(done.status.code(), Some(3));
         assert!(String::from_utf8(done.stderr).unwrap().contains("hf://org/gated: access denied"));
         let text = std::fs::read_to_string(rows.join("part-000000.ndjson")).unwrap();

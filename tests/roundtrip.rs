@@ -271,7 +271,7 @@ fn deep_and_large_texts_do_no_harm() {
     for open in ["[", "{\"val\":", "{\"execution_plan\": ["] {
         assert!(read(&open.repeat(deep), &mut load::no_files).is_err());
     }
-    // Kept as text until the tag says what it is.
+    // The value is kept as text until its tag is read.
     let kept = format!(
         "{{\"execution_plan\": [{{\"values\": [{{\"val\": {}{}, \"val_type\": \"Int\"}}]}}]}}",
         "[".repeat(deep),
@@ -358,7 +358,7 @@ fn value(member: &str, inside: &str) -> String {
     format!("{{\"execution_plan\": [{{\"values\": [{value}]}}]}}")
 }
 
-/// That one value.
+/// Returns the only value of the program.
 fn val<'t>(tree: &'t Object<'t>) -> Option<&'t FieldValue<'t>> {
     let Some(FieldValue::Tables(plans)) = tree.field("execution_plan") else { return None };
     let Some(FieldValue::Tables(values)) = plans[0].field("values") else { return None };

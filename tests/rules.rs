@@ -130,7 +130,8 @@ fn external_data_has_the_tensor_s_shape() {
     assert_eq!(judged("dim_order", json!([1, 0])), ["external-layout"]);
 }
 
-/// Only the nesting of the outputs is required: the runtime does not use that of the inputs.
+/// Only the nesting of the outputs is required, since the runtime does not use the nesting of the
+/// inputs.
 #[test]
 fn the_nesting_of_the_outputs_is_required() {
     let judged = |field: &str| {
@@ -157,7 +158,7 @@ fn a_name_of_external_data_holds_no_nul() {
     assert_eq!(found, ["key-nul", "external-not-judged"]);
 }
 
-/// Dimensions that share some bits with a dimension that is there.
+/// Each wrong dimension shares some bits with an existing one.
 #[test]
 fn a_dim_order_has_each_dimension_once_and_no_other() {
     let judged = |order: [u8; 2]| {
@@ -370,7 +371,8 @@ fn arguments_are_judged_until_something_may_have_changed_them() {
     }
 }
 
-/// In a .ptd of an old layout tensors and blobs are in two lists; a name is one in both.
+/// In a `.ptd` of an old layout, tensors and blobs are in two lists. A name may occur in only one
+/// of them.
 #[test]
 fn findings_in_a_ptd_have_the_offset_of_the_entry() {
     let root = json!({
@@ -485,7 +487,7 @@ fn damaged_payloads_are_reported() {
     ];
     assert_eq!(Vec::from_iter(seen), expected);
 
-    // Another identifier, of a graph that could be read all the same.
+    // The identifier is changed, but the graph could still be read.
     let begin = u32::from_le_bytes(program[payload + 10..payload + 14].try_into().unwrap());
     let mut other = program.clone();
     other[payload + begin as usize + 4] = b'Y';

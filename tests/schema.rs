@@ -1,5 +1,6 @@
-//! The declarations: printed as `.fbs`, so that a review sees a changed slot, type or default; held
-//! to upstream's compatibility rules; and compared with upstream's own file where there is one.
+//! The declarations are printed as `.fbs`, so that a review sees a changed slot, type or default.
+//! They are checked by upstream's compatibility rules, and compared with upstream's own file if it
+//! is available.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -117,8 +118,8 @@ fn release(release: &str) -> (u32, u32) {
     (major.parse().unwrap(), minor.parse().unwrap())
 }
 
-/// The fields of each table of a `.fbs` text as `name:type=default`, without comments and
-/// attributes, and with FlatBuffers' type names in one of their two spellings.
+/// Returns the fields of each table in a `.fbs` text, as `name:type=default`. Comments and
+/// attributes are removed, and each type has one of its two FlatBuffers spellings.
 fn tables(text: &str) -> BTreeMap<String, Vec<String>> {
     let plain: Vec<_> =
         text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect();

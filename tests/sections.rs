@@ -1,4 +1,4 @@
-//! Payloads without a known FlatBuffer: their sections, and what damaged headers lead to.
+//! Payloads without a known FlatBuffer: their sections, and the results of damaged headers.
 
 use core::convert::Infallible;
 use core::ops::Range;
@@ -185,7 +185,7 @@ fn a_truncated_payload_is_refused_at_every_byte() {
     }
 }
 
-/// For any numbers in a header, sections are in the payload and few bytes are read.
+/// For any number in a header, sections lie in the payload, and only few bytes are read.
 #[test]
 fn sizes_at_their_extremes_are_bounded() {
     let extremes = [0u64, 1, 0x7fff_ffff, 0xffff_fff1, u64::MAX >> 1, u64::MAX - 15, u64::MAX];

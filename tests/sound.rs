@@ -137,8 +137,8 @@ fn a_sound_file_keeps_what_was_found() {
     assert!(found.contains(&"old-generation"), "{found:?}");
 }
 
-/// Every byte of small files, replaced by each of a few values: a file that is still sound can be asked
-/// for anything.
+/// Every byte of small files, replaced by each of a few values. All accessors work on a file that
+/// is still sound.
 #[test]
 fn every_byte_of_small_files() {
     let (mut sound, mut refused) = (0, 0);

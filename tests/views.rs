@@ -238,8 +238,8 @@ fn a_file_of_the_other_kind_is_named() {
     assert_eq!(error.code(), "wrong-kind");
 }
 
-/// Unicode's Default_Ignorable_Code_Point, which has 4,174 code points, spaces, separators of lines,
-/// format characters and what has no character at all.
+/// The hidden characters are Unicode's Default_Ignorable_Code_Point (4,174 code points), spaces,
+/// line separators, format characters, and code points without a character.
 #[test]
 fn every_character_that_is_not_seen_is_known() {
     let is_hidden = |c: &char| !pte::quoted::is_harmless(*c);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What the package consists of. Snapshots show other programs' words too.
+/// The files and folders of the package. Snapshots may also quote the words of other programs.
 const PACKAGE: &[&str] = &[
     "CONTRIBUTING.md",
     "README.md",
@@ -23,7 +23,7 @@ const TEXT: &[&str] = &["md", "py", "pyi", "rs"];
 const WORDS: &[&str] =
     &["whoever", "nobody", "somebody", "whatever", "stranger", "strangers", "told", "tells"];
 
-/// Names that do not say what they name.
+/// Identifiers that do not say what they name.
 const IDENTIFIERS: &[&str] = &[
     "WAYS",
     "TELL",
@@ -50,7 +50,7 @@ fn comments_and_messages_are_in_plain_words() {
             for word in line.split(|c: char| !c.is_alphanumeric() && c != '_') {
                 let lower = word.to_lowercase();
                 let is_out = WORDS.contains(&lower.as_str()) || IDENTIFIERS.contains(&word);
-                // A rule may quote what it forbids.
+                // A rule may quote a word that it forbids.
                 if is_out && !line.contains(&format!("\"{word}\"")) {
                     found.push(format!("{}:{number}: {word}", path.display()));
                 }

@@ -20,7 +20,8 @@ pub(crate) fn run_command(py: Python<'_>, command_line: Vec<OsString>) -> PyResu
     py.detach(|| {
         guarded(|| {
             let status = program::run(command_line);
-            // A Rust program flushes when it ends, but a module does not. A closed pipe is no failure.
+            // A Rust program flushes when it ends, but a module does not. A closed pipe is no
+            // failure.
             let _ = std::io::stdout().flush();
             Ok(status)
         })

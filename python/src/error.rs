@@ -33,8 +33,8 @@ pub(crate) enum Failure {
 /// The result of a function of the extension.
 pub(crate) type Result<T> = core::result::Result<T, Failure>;
 
-/// Runs `work`, and makes an exception of an error. A panic becomes an exception too: it must neither
-/// end the process nor escape `except Exception`.
+/// Runs `work`, and makes an exception of an error. A panic becomes an exception too: it must
+/// neither end the process nor escape `except Exception`.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> PyResult<T> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(done) => done.map_err(PyErr::from),

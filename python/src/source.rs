@@ -1,4 +1,4 @@
-//! The bytes of an opened file: on disk, or those of a `bytes` object.
+//! The bytes of an opened file, on disk or in a `bytes` object.
 
 use core::ops::Range;
 use std::fs;
@@ -18,7 +18,7 @@ pub(crate) struct Source {
     part: Range<u64>,
 }
 
-/// Where the bytes are. Both kinds can be read from any thread.
+/// The place of the bytes. Bytes in either place can be read from any thread.
 #[derive(Debug)]
 pub(crate) enum Bytes {
     /// A regular file, which is read by ranges.
@@ -99,7 +99,7 @@ impl Ranges for Source {
 
     fn file(&self) -> Option<&fs::File> {
         match &self.bytes {
-            // Offsets in a part are not those of the file.
+            // Offsets in a part differ from those in the file, so only a whole file is returned.
             Bytes::File(file) if self.part.start == 0 => Some(file),
             _ => None,
         }

@@ -19,8 +19,8 @@ use crate::error::{Failure, Result, guarded};
 use crate::handle::{Handle, limits};
 use crate::source::Source;
 
-/// A named tensor or blob: its key, then the code of the dtype, the sizes and the dim order, then its bytes. A
-/// blob has `None` in the middle.
+/// A named tensor or blob: its key, then the code of the dtype, the sizes and the dim order, then
+/// its bytes. A blob has `None` in the middle.
 type NewEntry = (String, Option<(i8, Vec<i32>, Option<Vec<u8>>)>, PyBackedBytes);
 
 /// A change of a file.
@@ -326,8 +326,8 @@ fn report(file: &File<'_>, limits: &Limits) -> Report {
     Checker::new().limits(*limits).check_tables(file)
 }
 
-/// Writes a file aside and renames it, or returns its bytes. A replaced file keeps its permissions. If
-/// `path` is a symbolic link, its target is replaced.
+/// Writes a file aside and renames it, or returns its bytes. A replaced file keeps its permissions.
+/// If `path` is a symbolic link, its target is replaced.
 fn write(image: &Image<'_>, path: Option<&Path>) -> Result<Written> {
     let Some(path) = path else {
         let mut bytes = Vec::new();

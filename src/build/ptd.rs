@@ -36,8 +36,9 @@ use crate::schema::scalar::ScalarType;
 /// # }
 /// ```
 ///
-/// The bytes are those that upstream's Python writer makes of the same entries in the same order.
-/// Data may be [ranges of a file](Blob::Range), which are read when the file is written.
+/// The file has the same bytes as upstream's Python writer gives it for the same entries in the
+/// same order. Data may be [ranges of a file](Blob::Range), which are read when the file is
+/// written.
 #[derive(Clone, Debug)]
 pub struct PtdBuilder<'a> {
     entries: Vec<Entry>,
@@ -70,7 +71,7 @@ impl Shape {
         Self { scalar_type, sizes: sizes.into(), dim_order: None }
     }
 
-    /// Returns the number of bytes of such a tensor, or an error if no runtime accepts the shape.
+    /// Returns the number of bytes that the shape needs, or an error if no runtime accepts it.
     fn nbytes(&self, key: &str) -> Result<u64, BuildError> {
         let rank = self.sizes.len();
         let own = || key.into();
@@ -112,8 +113,8 @@ impl<'a> PtdBuilder<'a> {
 
     /// Creates a builder with the entries of a proven file of any generation, in their order.
     ///
-    /// Each tensor gets the bytes that its shape needs, in its own segment. Entries of the same
-    /// bytes share a segment. The bytes stay in `source`, which has the whole file.
+    /// Each tensor gets as many bytes as its shape needs, in its own segment. Entries with the same
+    /// range of bytes share a segment. The bytes stay in `source`, which contains the whole file.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -127,7 +128,8 @@ impl<'a> PtdBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// An entry has no key or no full shape, its data is missing or too short, or two entries have one key.
+    /// An entry has no key or an incomplete shape, its data is missing or too short, or two entries
+    /// have the same key.
     pub fn from_ptd(ptd: &ptd::Ptd<'_>, source: &'a dyn Ranges) -> Result<Self, BuildError> {
         let mut builder = Self::new();
         let mut known: BTreeMap<(u64, u64), Segment> = BTreeMap::new();
@@ -144,7 +146,7 @@ impl<'a> PtdBuilder<'a> {
             };
             let wanted = shape.as_ref().map(|shape| shape.nbytes(key)).transpose()?;
             let mut range = entry.range()?;
-            // A segment may be longer than its tensor. Nothing reads the rest.
+            // A segment may be longer than its tensor. No runtime reads the rest.
             let most = range.start.saturating_add(wanted.unwrap_or(u64::MAX));
             range.end = range.end.min(most);
             let place = (range.start, range.end);
@@ -161,7 +163,7 @@ impl<'a> PtdBuilder<'a> {
         Ok(builder)
     }
 
-    /// Sets the alignment of all segments, and of the first one in the file.
+    /// Sets the alignment of every segment, and of the start of all segments.
     ///
     /// # Errors
     ///
@@ -223,7 +225,7 @@ impl<'a> PtdBuilder<'a> {
 
     /// Aligns a segment to `alignment` bytes, in addition to the alignment of all segments.
     ///
-    /// Offsets count from the first byte of all segments, as upstream's writers count.
+    /// Offsets of segments count from the start of all segments, as upstream's writers count them.
     ///
     /// # Errors
     ///
@@ -234,14 +236,14 @@ impl<'a> PtdBuilder<'a> {
         Ok(())
     }
 
-    /// Lets entries with equal bytes share the segment of the first one.
+    /// Lets entries with equal bytes share the segment of the first of them.
     ///
-    /// Data is equal if its length and SHA-256 are, as in upstream's `NamedDataStore`. Data of a
-    /// unique length is not read.
+    /// Data is equal if its length and its SHA-256 are equal, as in upstream's `NamedDataStore`.
+    /// Data of a unique length is not read.
     ///
     /// # Errors
     ///
-    /// The error of the source of the data.
+    /// The error of the data's source.
     #[cfg(feature = "sha2")]
     pub fn share_equal(&mut self) -> Result<(), model::ReadError> {
         use sha2::{Digest, Sha256};

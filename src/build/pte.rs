@@ -17,8 +17,8 @@ use crate::schema::program::model::{
 
 /// Builds a `.pte` from the tables of a program and their data.
 ///
-/// Add the data first: the tables refer to it by the indices that [`constant`](Self::constant),
-/// [`state`](Self::state) and [`payload`](Self::payload) return.
+/// Add the data first, since the tables refer to it by the indices that
+/// [`constant`](Self::constant), [`state`](Self::state) and [`payload`](Self::payload) return.
 ///
 /// ```
 /// use pte::build::PteBuilder;
@@ -193,8 +193,9 @@ impl<'a> PteBuilder<'a> {
         Ok(())
     }
 
-    /// Returns the file: `program` with the data. Its segments, constants, states, payloads and named data
-    /// are replaced. Each `processed` must come from this builder.
+    /// Returns the file: `program` with the data of this builder. The lists of segments, constants,
+    /// states, payloads and named data in `program` are replaced. Each `processed` must come from
+    /// this builder.
     ///
     /// # Errors
     ///

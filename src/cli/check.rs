@@ -238,8 +238,8 @@ impl Check {
         }
     }
 
-    /// Checks a standalone payload or profile, which was refused as a model with `problem`. Returns `None`
-    /// for any other file, and for a payload in an unknown form of a backend without rules.
+    /// Checks a standalone payload or profile, which was refused as a model with `problem`. Returns
+    /// `None` for any other file, and for a payload in an unknown form of a backend without rules.
     fn check_payload(
         &self,
         path: &Path,

@@ -67,8 +67,8 @@ impl Input {
         Self::of(Bytes::open(path, &name, Streams::Models)?, &name, limits)
     }
 
-    /// Reads the headers and the FlatBuffer of `bytes`, an opened file called `name`. If it is a bundled
-    /// program, reads the program in it.
+    /// Reads the headers and the FlatBuffer of `bytes`, an opened file called `name`. If it is a
+    /// bundled program, reads the program in it.
     pub(super) fn of(
         bytes: Bytes,
         name: &UntrustedString,

@@ -237,7 +237,8 @@ impl Tensors {
         Ok(!first)
     }
 
-    /// Returns the delegates' requests for keys that begin with `--key`, except those that are shown as constants.
+    /// Returns the delegates' requests for keys that begin with `--key`, except those that are
+    /// shown as constants.
     fn requests<'i>(
         &self,
         input: &'i Input,

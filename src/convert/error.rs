@@ -24,7 +24,7 @@ pub enum ConvertError {
         /// The length of the file in bytes.
         len: u64,
     },
-    /// The header ends past the end of the file.
+    /// The header ends after the end of the file.
     HeaderCut {
         /// The length of the header in bytes.
         size: u64,
@@ -38,7 +38,7 @@ pub enum ConvertError {
     },
     /// The header is not valid JSON, or does not have the form of a header.
     Header(serde_json::Error),
-    /// The data of a tensor does not begin at the end of the data before it.
+    /// The data of a tensor does not begin at the end of the previous data.
     Offsets {
         /// The name of the tensor.
         name: String,
@@ -46,16 +46,17 @@ pub enum ConvertError {
         begin: u64,
         /// The end of its data.
         end: u64,
-        /// The end of the data before it.
+        /// The end of the previous data.
         after: u64,
     },
-    /// The data of a tensor has another length than its shape needs.
+    /// The data of a tensor does not have the length that its shape needs.
     Size {
         /// The name of the tensor.
         name: String,
         /// Its dtype.
         dtype: Dtype,
-        /// The number of bytes that the shape needs; `None` if it is not whole or exceeds 64 bits.
+        /// The number of bytes that the shape needs; `None` if it is not a whole number or exceeds
+        /// 64 bits.
         nbytes: Option<u64>,
         /// The number of bytes in the data.
         given: u64,
@@ -128,7 +129,7 @@ pub enum ConvertError {
     Build(BuildError),
     /// The file would have more than 2^64 bytes.
     TooLarge,
-    /// The file would be many times longer than its different bytes.
+    /// The file would be many times longer than its distinct bytes.
     Amplified(Amplified),
 }
 
@@ -246,7 +247,8 @@ impl fmt::Display for Line<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.0.to_string();
         f.write_str(&Untrusted::from(text.as_str()).cut(MOST_CHARACTERS))?;
-        // The line and column are at the end of the message, which was cut off.
+        // The line and the column are at the end of the message, which was cut off, so they are
+        // added again.
         if text.chars().nth(MOST_CHARACTERS).is_some() {
             write!(f, " at line {} column {}", self.0.line(), self.0.column())?;
         }

@@ -1,8 +1,8 @@
 //! The header of a safetensors file: a JSON object with a member for each tensor.
 //!
-//! Tensors are read and written as the `safetensors` package's own types. Its `Metadata`, the type
-//! of the whole header, is a hash map. It drops one of two tensors of one name, and writes
-//! `__metadata__` in a random order.
+//! Tensors are read and written as the types of the `safetensors` package. The package's type for
+//! the whole header, `Metadata`, is not used: it is a hash map, so it drops one of two tensors with
+//! the same name, and writes `__metadata__` in a random order.
 
 use alloc::format;
 use alloc::string::String;
@@ -31,7 +31,7 @@ impl Header {
     pub(super) fn parse(text: &[u8], data_len: u64) -> Result<Self, ConvertError> {
         let Members { metadata, mut tensors } =
             serde_json::from_slice(text).map_err(ConvertError::Header)?;
-        // The order in the file has no meaning. Sorting finds duplicate names, one of which would
+        // The order in the file has no meaning. Sorting finds duplicate names, of which one would
         // be lost.
         tensors.sort_by(|(a, _), (b, _)| a.cmp(b));
         prove_names(tensors.iter().map(|(name, _)| name.as_str()))?;
@@ -44,8 +44,8 @@ impl Header {
     }
 }
 
-/// Returns the header of tensors, given in the order of their data, as stored in a file: padded
-/// with spaces to a multiple of 8 bytes.
+/// Returns the stored form of a header, padded with spaces to a multiple of 8 bytes. `tensors` are
+/// in the order of their data.
 pub(super) fn write(
     metadata: Option<&[(String, String)]>,
     tensors: &[(&str, TensorInfo)],
@@ -72,7 +72,7 @@ pub(super) fn metadata(text: &[u8]) -> Result<Vec<(String, String)>, ConvertErro
     texts.map(|Texts(texts)| texts).map_err(|error| ConvertError::Metadata { error: Some(error) })
 }
 
-/// Returns metadata as JSON.
+/// Returns the metadata as JSON.
 pub(super) fn metadata_text(metadata: &[(String, String)]) -> Result<Vec<u8>, ConvertError> {
     serde_json::to_vec(&WrittenTexts(metadata)).map_err(ConvertError::Header)
 }
@@ -92,8 +92,8 @@ fn prove_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<(), Conve
     Ok(())
 }
 
-/// Checks that each tensor has as many bytes as its shape needs, and begins at the end of the one
-/// before it. Returns the end of the last one.
+/// Checks that each tensor has as many bytes as its shape needs, and begins at the end of the
+/// previous tensor. Returns the end of the last tensor.
 fn prove_places<'n>(
     tensors: impl IntoIterator<Item = (&'n str, &'n TensorInfo)>,
 ) -> Result<u64, ConvertError> {
@@ -113,7 +113,7 @@ fn prove_places<'n>(
     Ok(after)
 }
 
-/// Returns the number of bytes of a tensor, if it is whole and fits 64 bits.
+/// Returns the number of bytes of a tensor; `None` if it is not a whole number or exceeds 64 bits.
 fn nbytes(info: &TensorInfo) -> Option<u64> {
     let elements = info.shape.iter().try_fold(1u64, |product, &n| product.checked_mul(wide(n)))?;
     let bits = elements.checked_mul(wide(info.dtype.bitsize()))?;
@@ -126,7 +126,7 @@ struct Members {
     tensors: Vec<(String, TensorInfo)>,
 }
 
-/// The value of a member: a [`TensorInfo`] with a bounded number of sizes.
+/// The value of a member: a [`TensorInfo`] whose number of sizes is limited.
 #[derive(Deserialize)]
 struct Member {
     dtype: Dtype,
@@ -134,8 +134,8 @@ struct Member {
     data_offsets: (usize, usize),
 }
 
-/// A shape, of at most as many sizes as NumPy allows. Two bytes of a header become a size of eight
-/// bytes in memory.
+/// A shape, with at most as many sizes as NumPy allows. The limit is needed since two bytes of a
+/// header become a size of eight bytes in memory.
 struct Sizes(Vec<usize>);
 
 const MOST_SIZES: usize = 64;

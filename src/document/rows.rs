@@ -1,10 +1,10 @@
-//! JSON with a line for each row of a table.
+//! JSON with one line for each row of a table.
 
 use std::io::{self, Write};
 
 use serde_json::ser::Formatter;
 
-/// Formats JSON with a line for each item of an array, in the outermost array and the arrays of its
+/// Formats JSON with one line for each item of the outermost array, and of the arrays in these
 /// items. Deeper values are compact.
 #[derive(Default)]
 pub(super) struct RowsFormatter {
@@ -12,7 +12,8 @@ pub(super) struct RowsFormatter {
     depth: usize,
 }
 
-/// The depth of the object that holds arrays of rows: document, array, object.
+/// The depth of an object whose arrays hold rows, counted by its open brackets: document, array,
+/// object.
 const LAST_SPACED_OBJECT: usize = 3;
 
 impl RowsFormatter {

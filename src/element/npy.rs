@@ -10,7 +10,8 @@ use super::{COMPLEX_DOUBLE, COMPLEX_FLOAT};
 use crate::bytes::wide;
 use crate::schema::scalar::ScalarType;
 
-/// Returns NumPy's name of a dtype: byte order, kind, and bytes of an element.
+/// Returns NumPy's name of a dtype, which gives the byte order, the kind, and the bytes of an
+/// element.
 ///
 /// Quantized integers are stored as raw integers. `None` for a dtype that NumPy lacks: bfloat16,
 /// 8-bit floats, complex numbers of 16-bit floats, packed values and plain bits.
@@ -34,8 +35,9 @@ pub fn descr(scalar_type: ScalarType) -> Option<&'static str> {
     })
 }
 
-/// Returns NumPy's name of the unsigned integers that hold the bits of a bfloat16 or an 8-bit float. NumPy
-/// lacks these dtypes; the package `ml_dtypes` reads them: `numpy.load(file).view(ml_dtypes.bfloat16)`.
+/// Returns NumPy's name of the unsigned integers that hold the bits of a bfloat16 or an 8-bit
+/// float. NumPy lacks these dtypes; the package `ml_dtypes` reads them:
+/// `numpy.load(file).view(ml_dtypes.bfloat16)`.
 ///
 /// `None` for other dtypes.
 pub fn bits(scalar_type: ScalarType) -> Option<&'static str> {
@@ -49,7 +51,8 @@ pub fn bits(scalar_type: ScalarType) -> Option<&'static str> {
     })
 }
 
-/// Returns the bytes before the elements: a multiple of 64. The elements follow in C order.
+/// Returns the bytes before the elements; their length is a multiple of 64. The elements follow in
+/// C order.
 ///
 /// `None` if the shape is too long for the 16-bit length of the header (over 3,000 dimensions).
 pub fn header(descr: &str, sizes: &[u64]) -> Option<Vec<u8>> {
@@ -108,8 +111,8 @@ pub fn to_logical_order(
             out.extend_from_slice(rest.get(..block)?);
             rest = rest.get(row.stride..).unwrap_or_default();
         }
-        // Goes to the next row: the first index that is not at its end is incremented, and those
-        // before it return to 0. Every `from` is within `bytes`.
+        // Moves to the next row: increments the last index that is not at its end, and resets the
+        // indices after it to 0. Every `from` is within `bytes`.
         let turned = dims.iter_mut().rev().find_map(|dim| {
             dim.at = dim.at.wrapping_add(1);
             if dim.at < dim.size {
@@ -126,7 +129,7 @@ pub fn to_logical_order(
     }
 }
 
-/// A dimension of the source, and the current index in it.
+/// A dimension of the source, with the current index in that dimension.
 #[derive(Clone, Copy)]
 struct Dim {
     size: usize,

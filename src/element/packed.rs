@@ -1,6 +1,6 @@
 //! Bit-packed elements: small floats, and several values in one byte (format.md §5).
 //!
-//! Fields are listed from the least significant bit on.
+//! Bit fields are declared from the least significant bit up.
 
 #![allow(clippy::expect_used, reason = "what #[bitfield] generates, for values that always fit")]
 

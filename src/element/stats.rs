@@ -11,11 +11,12 @@ use crate::schema::scalar::ScalarType;
 pub struct Stats {
     /// The number of values. A byte of a packed dtype has several.
     pub count: u64,
-    /// The least value that is not NaN; `None` if there is no such value or values are complex.
+    /// The least value that is not NaN; `None` if there is no such value, or if the values are
+    /// complex.
     pub min: Option<Element>,
-    /// The greatest value that is not NaN; `None` as for `min`.
+    /// The greatest value that is not NaN; `None` in the same cases as `min`.
     pub max: Option<Element>,
-    /// The mean of the finite values: their exact sum divided by their number, rounded once.
+    /// The mean of the finite values: their exact sum, divided by their number and rounded once.
     ///
     /// `None` if there is no finite value or values are complex.
     pub mean: Option<f64>,
@@ -43,16 +44,17 @@ pub struct Stats {
 #[derive(Clone, Debug)]
 pub struct Tally {
     scalar_type: ScalarType,
-    /// For a dtype of one byte, how often each byte occurs, which is cheaper than reading the
-    /// values.
+    /// For a dtype of one byte, the number of occurrences of each byte value. This is cheaper than
+    /// reading the values.
     ///
-    /// There are several tables, so that a run of equal bytes does not wait for one counter.
+    /// There are several tables, so that a run of equal bytes does not increment one counter over
+    /// and over.
     bytes: Option<Box<[[u64; 256]; TABLES]>>,
     seen: Counters,
     sum: ExactSum,
 }
 
-/// All statistics but the sum. They fit the processor's registers.
+/// All statistics except the sum. They fit in the processor's registers.
 #[derive(Clone, Copy, Debug)]
 struct Counters {
     count: u64,
@@ -87,10 +89,10 @@ impl Tally {
         })
     }
 
-    /// Adds a chunk of whole elements. An incomplete one at its end is ignored.
+    /// Adds a chunk of whole elements. An incomplete element at its end is ignored.
     pub fn add(&mut self, chunk: &[u8]) {
         let Some(tables) = &mut self.bytes else {
-            // [`Tally::new`] has checked that the dtype is known.
+            // The dtype is known, since [`Tally::new`] has checked it.
             let _known = visit(self.scalar_type, chunk, self);
             return;
         };
@@ -128,7 +130,7 @@ impl Tally {
         Stats { count, min, max, mean, zeros, nans, infs }
     }
 
-    /// Adds the values of a byte that occurs `times` times.
+    /// Adds the values in a byte that occurs `times` times.
     fn add_byte(&mut self, byte: u8, times: u64) {
         for value in values(self.scalar_type, &[byte]).into_iter().flatten() {
             match value {
@@ -196,10 +198,10 @@ impl Counters {
         self.count(times, value == 0, false, false);
     }
 
-    /// Adds a float to all statistics but the sum. Returns whether it is finite.
+    /// Adds a float to all statistics except the sum. Returns whether the float is finite.
     #[inline]
     fn float(&mut self, value: f64, times: u64) -> bool {
-        // A NaN is neither less nor greater.
+        // A NaN is neither less than nor greater than any value.
         if value < self.floats.0 {
             self.floats.0 = value;
         }
@@ -229,5 +231,5 @@ impl Counters {
     }
 }
 
-/// The number of counters for each byte.
+/// The number of counters for each byte value.
 const TABLES: usize = 4;

@@ -1,4 +1,4 @@
-//! An exact sum, and the mean of its summands.
+//! An exact sum, and the mean that follows from it.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -8,8 +8,8 @@ use crate::bytes::wide;
 /// An exact sum of finite `f64`s and of integers. For each exponent of an `f64`, it holds the sum
 /// of the mantissas with that exponent.
 ///
-/// Nothing is rounded before the mean. So the order of the values and their division into chunks do
-/// not matter, large values do not overflow, and small ones are not lost.
+/// Nothing is rounded before the mean. So the order of the values does not matter, nor their
+/// division into chunks. Large values do not overflow, and small ones are not lost.
 ///
 /// A bin never overflows, and the wrapping operations do not wrap: 2^64 bytes hold at most 2^64
 /// mantissas of 53 bits or 2^61 integers of 64 bits.

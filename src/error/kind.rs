@@ -1,4 +1,4 @@
-//! All errors of reading a file: for each its code, message, requirement, reason and advice.
+//! All errors of reading a file, each with its code, message, requirement, reason and advice.
 
 use core::fmt;
 
@@ -17,16 +17,16 @@ pub struct Code {
     pub id: &'static str,
     /// The requirement that a file breaks.
     pub what: &'static str,
-    /// What happens if a file breaks the requirement.
+    /// The consequence if a file breaks the requirement.
     pub why: &'static str,
-    /// What the official runtime (1.5.1) does.
+    /// The behaviour of the official runtime (1.5.1).
     pub runtime: &'static str,
-    /// What to do.
+    /// The advice for the user.
     pub help: &'static str,
 }
 
-/// Declares each error once: variant, code, message, requirement, consequence, what the official runtime
-/// does, and advice.
+/// Declares each error once: variant, code, message, requirement, consequence, behaviour of the
+/// official runtime, and advice.
 macro_rules! kinds {
     ($(
         $(#[$meta:meta])*

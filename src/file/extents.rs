@@ -1,4 +1,4 @@
-//! The ranges of a file's parts, from its header, checked against its length.
+//! The ranges of a file's parts, taken from its header and checked against its length.
 //!
 //! Rules: format.md §1.5 and §2.6.
 
@@ -12,7 +12,7 @@ use crate::limits::{Limits, MAX_PROGRAM};
 /// The ranges of a file's parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Extents {
-    /// The FlatBuffer: the bytes that the verifier may read.
+    /// The FlatBuffer, which has all bytes that the verifier may read.
     pub(crate) region: Range<u64>,
     pub(crate) segments: SegmentArea,
 }
@@ -22,7 +22,7 @@ pub(crate) struct Extents {
 pub(crate) enum Part<'a> {
     /// The whole file.
     File(&'a [u8]),
-    /// The FlatBuffer: the bytes that the verifier may read.
+    /// The FlatBuffer, which has all bytes that the verifier may read.
     Region(&'a [u8]),
 }
 
@@ -70,7 +70,7 @@ impl Extents {
 }
 
 impl ExtendedHeader {
-    /// The offsets in the file of fields that errors point at.
+    /// The file offsets of header fields at which errors point.
     const AT_PROGRAM_SIZE: u64 = 16;
     const AT_BASE: u64 = 24;
 
@@ -88,14 +88,14 @@ impl ExtendedHeader {
         let region = 0..self.program_size;
         let base = self.segment_base_offset;
         let segments = segment_area(base, self.segment_data_size, region.end, len, Self::AT_BASE)?;
-        // Runtimes bound a segment by the length of the file, not by segment_data_size, which a header of
-        // 24 bytes does not have.
+        // Runtimes limit a segment by the length of the file, and not by segment_data_size, which a
+        // header of 24 bytes does not have.
         Ok(Extents { region, segments: segments.up_to(len) })
     }
 }
 
 impl FlatTensorHeader {
-    /// The offsets in the header of fields that errors point at.
+    /// The offsets in the header of fields at which errors point.
     const AT_LENGTH: u64 = 4;
     const AT_OFFSET: u64 = 8;
     const AT_SIZE: u64 = 16;

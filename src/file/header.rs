@@ -1,5 +1,5 @@
 //! The headers, declared with binrw for reading and writing. They are read from the first 64 bytes.
-//! Layouts: format.md §1.1 and §2.1.
+//! The layouts are in format.md §1.1 and §2.1.
 
 use alloc::vec::Vec;
 use binrw::io::Cursor;
@@ -19,12 +19,12 @@ use crate::schema::{flat_tensor, program};
 pub struct StandardHeader {
     /// The offset of the root table from the start of the file.
     pub root: u32,
-    /// `ET12` or `FT01`.
+    /// The identifier: `ET12` or `FT01`.
     pub identifier: [u8; 4],
 }
 
-/// The extended header of a `.pte`, at byte 8. It has the end of the FlatBuffer and the start of the
-/// segments. A program without segment data has no header.
+/// The extended header of a `.pte`, at byte 8. It gives the end of the FlatBuffer and the start of
+/// the segments. A program without segment data has no header.
 #[binrw]
 #[brw(little, magic = b"eh00")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,12 +35,12 @@ pub struct ExtendedHeader {
         length, minimum: Self::MINIMUM,
     }))]
     pub length: u32,
-    /// The length of the FlatBuffer in bytes from the start of the file on, headers included.
+    /// The length of the FlatBuffer in bytes from the start of the file, including the headers.
     pub program_size: u64,
     /// The start of the segments; 0 if there are none.
     pub segment_base_offset: u64,
-    /// The number of bytes from `segment_base_offset` to the end of the last segment. A 24-byte header
-    /// does not have this field; it is 0 then.
+    /// The number of bytes from `segment_base_offset` to the end of the last segment. A 24-byte
+    /// header does not have this field; it is 0 then.
     #[br(if(length >= Self::CURRENT))]
     #[bw(if(*length >= Self::CURRENT))]
     pub segment_data_size: u64,
@@ -67,7 +67,7 @@ pub struct FlatTensorHeader {
     pub segment_data_size: u64,
 }
 
-/// A header with its padding of zeros, as a writer inserts it at byte 8.
+/// A header with its padding of zeros, in the form that a writer inserts at byte 8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, BinWrite)]
 #[bw(little)]
 pub struct Chunk<H: for<'a> BinWrite<Args<'a> = ()> + 'static> {
@@ -88,7 +88,7 @@ pub(crate) enum Head {
 }
 
 impl ExtendedHeader {
-    /// The length of the smallest form in bytes.
+    /// The length of the shortest form in bytes.
     pub const MINIMUM: u32 = 24;
     /// The length of the current form in bytes.
     pub const CURRENT: u32 = 32;
@@ -191,9 +191,9 @@ where
 {
     let bytes = head.get(at..).unwrap_or_default();
     H::read(&mut Cursor::new(bytes)).map_err(|error| match error.custom_err::<ErrorKind>() {
-        // The declaration has only one assertion: on the length, the word after the magic.
+        // The declaration asserts only the length, which is the word after the magic.
         Some(&kind) => Error::new(kind, wide(at).saturating_add(4)),
-        // The magic was found, so the file ends inside the header.
+        // The magic was found, so the file must end inside the header.
         None => {
             let length = bytes.get(4..).and_then(|rest| rest.first_chunk().copied());
             let length = length.map_or(minimum, u32::from_le_bytes).max(minimum);
@@ -202,7 +202,7 @@ where
     })
 }
 
-/// Returns the error of a file that is too short, at its end.
+/// Returns the error of a file that is too short. Its offset is the end of the file.
 fn too_short(len: u64, needed: u64) -> Error {
     Error::new(ErrorKind::FileTooShort { len, needed }, len)
 }
@@ -212,7 +212,7 @@ where
     H: for<'a> BinWrite<Args<'a> = ()> + binrw::meta::WriteEndian,
 {
     let mut out = Cursor::new(Vec::new());
-    // Writing to memory fails only if memory is short.
+    // Writing to memory can fail only if memory is short.
     let written = header.write(&mut out);
     debug_assert!(written.is_ok(), "a header is written to memory");
     out.into_inner()

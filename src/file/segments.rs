@@ -8,12 +8,12 @@ use crate::error::{Error, ErrorKind, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SegmentArea {
     base: u64,
-    /// The number of bytes from the base on. base + size does not overflow and lies in the file.
+    /// The number of bytes from the base. The sum of both does not overflow and lies in the file.
     size: u64,
 }
 
 impl SegmentArea {
-    /// An empty area: only empty segments fit.
+    /// An empty area, which only empty segments fit.
     pub(crate) const NONE: Self = Self { base: 0, size: 0 };
 
     /// Returns the area of `size` bytes from `base` on; `None` if it does not lie in a file of
@@ -36,7 +36,7 @@ impl SegmentArea {
     #[inline]
     pub(crate) fn find(self, offset: u64, size: u64) -> Option<Range<u64>> {
         match self.base {
-            // Without a base only empty segments fit.
+            // Without a base, only empty segments fit.
             0 => (size == 0).then_some(0..0),
             base => within(&(base..base.saturating_add(self.size)), offset, size),
         }
@@ -53,7 +53,7 @@ impl SegmentArea {
     }
 }
 
-/// Returns the file range of `size` bytes at `offset` of a segment. The caller adds the error's place.
+/// Returns the file range of `size` bytes at `offset` of a segment. Errors have no place yet.
 pub(crate) fn piece(segment: &Range<u64>, offset: u64, size: u64) -> Result<Range<u64>> {
     within(segment, offset, size).ok_or_else(|| {
         let end = offset.saturating_add(size);
@@ -62,7 +62,7 @@ pub(crate) fn piece(segment: &Range<u64>, offset: u64, size: u64) -> Result<Rang
     })
 }
 
-/// Returns the `size` bytes at `offset` of `range`; `None` if they do not all lie in it.
+/// Returns the `size` bytes at `offset` of `range`; `None` if some lie outside the range.
 #[inline]
 fn within(range: &Range<u64>, offset: u64, size: u64) -> Option<Range<u64>> {
     let begin = range.start.checked_add(offset)?;

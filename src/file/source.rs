@@ -1,11 +1,11 @@
-//! Sources of bytes that can be read by ranges: slices and files.
+//! Sources of bytes that can be read by ranges, such as slices and files.
 
 use core::fmt;
 use core::ops::Range;
 
 use crate::bytes::wide;
 
-/// Bytes that can be read by ranges: a file, a slice, a remote object.
+/// Bytes that can be read by ranges, such as a file, a slice or a remote object.
 pub trait Source {
     /// The error of a failed read.
     type Error;
@@ -21,11 +21,11 @@ pub trait Source {
     ///
     /// # Errors
     ///
-    /// The error of the source. A source with fewer bytes fails too.
+    /// The error of the source, or of a source that ends too early.
     fn read_at(&self, pos: u64, out: &mut [u8]) -> Result<(), Self::Error>;
 
-    /// Fills each buffer with the bytes from its position on. A remote source joins neighbouring ranges
-    /// to few requests.
+    /// Fills each buffer with the bytes from its position on. A remote source joins neighbouring
+    /// ranges in few requests.
     ///
     /// # Errors
     ///
@@ -34,8 +34,8 @@ pub trait Source {
         reads.iter_mut().try_for_each(|(pos, out)| self.read_at(*pos, out))
     }
 
-    /// Announces ranges that are read soon, in ascending order. A remote source requests them together;
-    /// any other source does nothing.
+    /// Announces ranges that will be read soon, in ascending order. A remote source requests them
+    /// together, and other sources do nothing.
     ///
     /// # Errors
     ///

@@ -107,7 +107,7 @@ pub(crate) enum Form {
     Other,
 }
 
-/// What the verifier reads in a field: a bool, or the target of an offset.
+/// The part of a field that the verifier reads: a bool, or the target of an offset.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum To {
     Bool,

@@ -21,7 +21,7 @@ pub struct Options<B> {
     pub blob: B,
 }
 
-/// Counts of what a dump leaves out.
+/// Counts of things that a dump leaves out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Omitted {

@@ -205,7 +205,7 @@ impl<'a> Raw<'a> {
     pub(crate) fn union(self, slot: u16) -> Option<(u8, Raw<'a>)> {
         let tag = self.scalar::<u8>(slot).filter(|&tag| tag != 0)?;
         let value = slot.saturating_add(1);
-        // For an unknown tag the bytes of the table are unproven, and are not read.
+        // The bytes of a table with an unknown tag are unproven, and are not read.
         let at = self.field_pos(value)?;
         let pos = at.wrapping_add(proven(u32_at(self.buf, index(at))));
         Some((tag, Raw { buf: self.buf, vtable: &[], pos }))

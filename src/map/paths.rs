@@ -13,7 +13,7 @@ use crate::error::{PathComponent, Place};
 pub(super) enum Detail {
     /// Parts by type and owner only.
     Parts,
-    /// In addition, each table, vtable, vector and string by its path.
+    /// In addition, the path of each table, vtable, vector and string.
     Things,
     /// In addition, the path of the object that contains this byte of the FlatBuffer.
     Byte(u32),

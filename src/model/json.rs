@@ -79,7 +79,7 @@ pub enum JsonError {
     Text(LoadError),
     /// The text does not say whether the file is a `.pte` or a `.ptd`.
     KindUnknown,
-    /// The text is that of the other kind of file.
+    /// The text describes the other kind of file.
     OtherKind,
     /// A union has only a tag or only a value.
     Tree(TreeError),

@@ -37,7 +37,7 @@ pub enum ConstantHome {
     Payload,
 }
 
-/// Counts of the constants that were moved, and of what was not.
+/// Counts of constants that were moved, and of other things that were not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MovedConstants {

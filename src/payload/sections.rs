@@ -189,7 +189,7 @@ impl Scratch {
     ///
     /// # Errors
     ///
-    /// Those of [`for_each_sections`].
+    /// The errors of [`for_each_sections`].
     pub fn read<S: Source>(
         handle: &Handle<S>,
         limits: &Limits,

@@ -60,7 +60,7 @@ pub enum PayloadConstant<'p> {
     },
 }
 
-/// The reason why there is no constant with an index.
+/// The reason why a constant with an index does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoConstant {
     /// The list of constants is too short for the index, or absent.
@@ -112,7 +112,7 @@ impl XnnpackParts {
 }
 
 impl<'p> XnnpackGraph<'p> {
-    /// Proves the structure of a graph. `bytes` are those of [`XnnpackParts::graph`].
+    /// Proves the structure of a graph. `bytes` must be the bytes of [`XnnpackParts::graph`].
     ///
     /// # Errors
     ///

@@ -9,26 +9,27 @@ use crate::limits::Limits;
 use crate::schema::flat_tensor::{desc, view};
 use crate::schema::flat_tensor_legacy as legacy;
 
-/// A layout of `.ptd` files. All of them carry the same identifier and version.
+/// A layout of `.ptd` files. All layouts have the same identifier and version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Generation {
-    /// January 2025, never released: the header is in front of a whole FlatBuffer.
+    /// The layout of January 2025, which was never released. The header is in front of a whole
+    /// FlatBuffer.
     Zero,
-    /// Until March 2025. The C++ writer of release 0.6 makes this one too.
+    /// The layout until March 2025, which the C++ writer of release 0.6 also writes.
     One,
-    /// Release 0.6.
+    /// The layout of release 0.6.
     Two,
-    /// Release 0.7 and later.
+    /// The layout of release 0.7 and later.
     Three,
 }
 
 /// The root table in the fields of its generation.
 #[derive(Clone, Copy, Debug)]
 pub enum Root<'a> {
-    /// Generation 3.
+    /// The root of generation 3.
     Current(view::FlatTensor<'a>),
-    /// Generations 0 to 2.
+    /// The root of generations 0 to 2.
     Legacy(legacy::view::FlatTensor<'a>),
 }
 
@@ -43,13 +44,13 @@ impl fmt::Display for Generation {
     }
 }
 
-/// Proves `region` as the generation that it has.
+/// Proves `region` in its own generation, which this function detects.
 ///
-/// Field 3 decides: every old writer stores it (`segments`, even if empty), and no current writer
-/// does.
+/// Field 3 (`segments`) decides. Every old writer stores it, even if it is empty, and no current
+/// writer does.
 ///
-/// Trying one layout after the other is not enough, since an old file without tensors is a valid
-/// current one.
+/// It is not enough to try both layouts, since an old file without tensors is also a valid current
+/// file.
 pub(super) fn detect<'a>(
     region: &'a [u8],
     whole: bool,
@@ -99,12 +100,12 @@ pub(super) fn detect<'a>(
     Ok((Root::Legacy(root), generation, verified))
 }
 
-/// Returns whether `region`, written in an old layout, is also valid as the current one. [`detect`]
-/// would then refuse it or misread it as current.
+/// Returns whether `region`, which was written in an old layout, is also valid in the current one.
+/// [`detect`] would then refuse it, or misread it as current.
 pub(crate) fn is_polyglot(region: &[u8], whole: bool) -> bool {
     let is_misread = |error: &Error| match error.kind() {
         ErrorKind::FlatTensorPolyglot {} => true,
-        // Both layouts are refused for these reasons, so they say nothing about the layout.
+        // Both layouts are refused for these reasons, so the error does not depend on the layout.
         ErrorKind::FlatTensorLayout {} | ErrorKind::FlatTensorVersion { .. } => false,
         _ => {
             let bare = verify::verify(region, &BARE, &Limits::UNTRUSTED);
@@ -117,7 +118,7 @@ pub(crate) fn is_polyglot(region: &[u8], whole: bool) -> bool {
     }
 }
 
-/// A root table of which only the version is known. It has the same slot in both layouts.
+/// A root table with the version only, which has the same slot in both layouts.
 static BARE: TableDesc = TableDesc::new("FlatTensor", desc::FlatTensor.fields.split_at(1).0, 1);
 
 /// The slot of `segments` before release 0.7.

@@ -1,4 +1,4 @@
-//! An index of entries by key. A file may have them in any order.
+//! An index of entries by key, since a file may have its entries in any order.
 
 use core::cmp::Ordering;
 
@@ -9,8 +9,8 @@ use crate::bytes::{index as at_index, narrow};
 
 /// The entries of a data file by their keys, for many lookups.
 ///
-/// It has 8 bytes for each entry. Building it takes n log n time, a lookup log n. Entries are sorted by
-/// a digest of the key, and by the key if digests are equal.
+/// The index takes 8 bytes for each entry. Building it takes n log n time, and a lookup log n.
+/// Entries are sorted by a digest of the key. If digests are equal, they are sorted by the key.
 ///
 /// ```
 /// # fn main() -> pte::Result<()> {
@@ -93,7 +93,7 @@ impl<'a> Ptd<'a> {
         }
     }
 
-    /// Returns the key of the entry with index `nth`, without reading the rest of it.
+    /// Returns the key of the entry with index `nth`, without reading the rest of the entry.
     pub fn key(&self, nth: u32) -> Option<&'a str> {
         match self.root {
             Root::Current(root) => root.named_data()?.get(at_index(nth))?.key(),
@@ -103,16 +103,16 @@ impl<'a> Ptd<'a> {
 }
 
 impl<'a> Index<'a> {
-    /// Returns the entry with a key. If there are two (a Warning), returns the first, as the
-    /// runtime does.
+    /// Returns the entry with a key. If two have it (a Warning), returns the first, as the runtime
+    /// does.
     pub fn get(&self, key: &str) -> Option<Entry<'a>> {
         self.order.get(&self.ptd, key)
     }
 }
 
 impl KeyOrder {
-    /// Returns the entry of `ptd` with a key, as [`Index::get`] does. If `ptd` is not the file that this
-    /// order was made from, an entry may be missed, but none is wrong.
+    /// Returns the entry of `ptd` with a key, as [`Index::get`] does. If this order was made from
+    /// another file, an entry may be missed, but a returned entry always has the key.
     pub fn get<'a>(&self, ptd: &Ptd<'a>, key: &str) -> Option<Entry<'a>> {
         let wanted = digest(key);
         let before = |&(digest, nth): &(u32, u32)| match digest.cmp(&wanted) {

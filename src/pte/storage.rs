@@ -14,7 +14,7 @@ use crate::schema::program::view::{AllocationDetails, SubsegmentOffsets, Tensor}
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Storage<'a> {
-    /// Provided when the program runs: an input, or a placeholder.
+    /// Bytes that are provided when the program runs: those of an input or a placeholder.
     Unbound,
     /// Bytes of this file that never change.
     Constant(Range<u64>),
@@ -29,7 +29,7 @@ pub enum Storage<'a> {
     External {
         /// The key in that file: the tensor's fully qualified name.
         key: Option<&'a str>,
-        /// The place that the bytes are copied to, for a tensor that changes.
+        /// For a tensor that changes, the place to which the bytes are copied.
         place: Option<Arena>,
     },
 }
@@ -39,12 +39,12 @@ pub enum Storage<'a> {
 pub struct Arena {
     /// An index into `non_const_buffer_sizes`, from 1 on.
     pub memory_id: u32,
-    /// The offset in bytes.
+    /// The offset in the arena in bytes.
     pub offset: u64,
 }
 
 impl Arena {
-    /// Returns the planned place of a tensor, whose offset has two halves in the file.
+    /// Returns the planned place of a tensor. In the file, its offset is split in two halves.
     #[inline]
     pub(crate) fn of(info: AllocationDetails<'_>) -> Self {
         let (high, low) = (info.memory_offset_high(), info.memory_offset_low());
@@ -104,11 +104,12 @@ impl<'a> Pte<'a> {
                 initial.map(|initial| Storage::Planned { place, initial })
             }
         }
-        // Errors have the offset of the tensor.
+        // The offset of an error is that of the tensor's table.
         .map_err(|error| error.at(tensor.raw().pos().into()))
     }
 
-    /// Returns the range of constant `index`: in its segment, or in old files in the FlatBuffer.
+    /// Returns the range of constant `index`. In old files it is in the FlatBuffer, otherwise in a
+    /// segment.
     pub(crate) fn constant(&self, index: u32, size: u64) -> Result<Range<u64>> {
         match self.program.constant_segment() {
             Some(pieces) if pieces.offsets().is_some_and(|offsets| !offsets.is_empty()) => {

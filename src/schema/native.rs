@@ -1,7 +1,7 @@
 //! The schema of the native backend's graphs: `backends/native/serialization/native_graph.fbs`.
 //!
-//! It is recursive: an argument of a higher-order operator may be a graph. Values are referred to by
-//! name, not by index.
+//! It is recursive: an argument of a higher-order operator may be a graph. Values are referred to
+//! by name, not by index.
 
 use crate::flat::schema;
 

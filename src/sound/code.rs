@@ -37,7 +37,7 @@ pub enum Operation<'p> {
         /// Inputs, then outputs.
         args: ValueList<'p, Operand<'p>>,
     },
-    /// A move: copies a value to another index.
+    /// A move, which copies a value to another index.
     Move {
         /// The value that is copied.
         from: Operand<'p>,
@@ -52,7 +52,7 @@ pub enum Operation<'p> {
         /// the last instruction, or invalid (a Warning).
         to: Option<usize>,
     },
-    /// A free: releases the memory of a tensor.
+    /// A free, which releases the memory of a tensor.
     Free {
         /// The value, which is a tensor when the instruction is reached.
         value: Operand<'p>,
@@ -73,9 +73,9 @@ pub struct Delegate<'p> {
 /// An option for a backend.
 #[derive(Clone, Copy, Debug)]
 pub struct CompileSpec<'p> {
-    /// Its name.
+    /// The name of the option.
     pub key: &'p str,
-    /// Its value, whose format depends on the backend.
+    /// The value of the option. Its format depends on the backend.
     pub value: &'p [u8],
 }
 
@@ -93,7 +93,7 @@ impl<'p> Chain<'p> {
         self.list().get(index).map(|view| self.instruction((narrow(index), len), view))
     }
 
-    /// Returns the view of its table, with all fields of the file.
+    /// Returns the view of the chain's table, with all fields of the file.
     pub fn view(self) -> view::Chain<'p> {
         self.view
     }
@@ -142,13 +142,13 @@ impl<'p> Chain<'p> {
 }
 
 impl<'p> Operator<'p> {
-    /// Returns its name without the overload, such as `aten::add`.
+    /// Returns the operator's name without the overload, such as `aten::add`.
     pub fn name(self) -> &'p str {
         proven(self.0.name(), "operator-name-missing", "")
     }
 
-    /// Returns its overload, such as `out`, or an empty text if there is none. A file without this
-    /// field is not sound: `operator-overload-missing` is an Error.
+    /// Returns the operator's overload, such as `out`, or an empty text if there is none. A file
+    /// without this field is not sound: `operator-overload-missing` is an Error.
     pub fn overload(self) -> &'p str {
         proven(self.0.overload(), "operator-overload-missing", "")
     }
@@ -166,7 +166,7 @@ impl<'p> Delegate<'p> {
         proven(self.view.id(), "delegate-id-missing", "")
     }
 
-    /// Returns the range of its payload in the file.
+    /// Returns the range of the delegate's payload in the file.
     pub fn payload(self) -> Range<u64> {
         let rules =
             "delegate-payload-missing, delegate-location, delegate-data-index, segment-index";

@@ -1,4 +1,4 @@
-//! The context of a method, with which indices and ranges are resolved.
+//! The context of a method, which is needed to resolve indices and ranges.
 
 use core::fmt;
 
@@ -7,7 +7,7 @@ use crate::Pte;
 use crate::flat::view::List as Tables;
 use crate::schema::program::view::{EValue, ExecutionPlan};
 
-/// A method and its file. Parts of the method resolve indices and ranges with it.
+/// A method and its file. Parts of the method use it to resolve indices and ranges.
 #[derive(Clone, Copy)]
 pub struct Context<'p> {
     pub(super) pte: &'p Pte<'p>,
@@ -24,7 +24,7 @@ impl<'p> Context<'p> {
     }
 }
 
-/// Shows the name alone, since the parts of a method refer back to the method.
+/// Shows only the name, since the parts of a method refer back to the method.
 impl fmt::Debug for Context<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Method").field(&self.name()).finish()

@@ -10,7 +10,7 @@ use crate::ptd::{self, Index};
 
 /// A data file that breaks no rule of severity Error.
 ///
-/// Only [`Ptd::sound`] makes one.
+/// Only [`Ptd::sound`] creates one.
 #[derive(Clone, Debug)]
 pub struct Data<'a> {
     pub(super) ptd: Ptd<'a>,
@@ -32,25 +32,26 @@ impl<'a> Data<'a> {
         &self.ptd
     }
 
-    /// Returns the report: notes and warnings.
+    /// Returns the report, which has only Notes and Warnings.
     pub fn report(&self) -> &Report {
         &self.report
     }
 
-    /// Returns every tensor and blob, in the order of the file; in old generations tensors first.
+    /// Returns every tensor and blob, in the order of the file. In old generations, tensors come
+    /// first.
     pub fn entries(&self) -> impl Iterator<Item = DataEntry<'a>> {
         self.ptd.entries().map(DataEntry::of)
     }
 
-    /// Returns the entry with a key. If there are two (a Warning), returns the first, as the
-    /// runtime does.
+    /// Returns the entry with a key. If two have it (a Warning), returns the first, as the runtime
+    /// does.
     pub fn entry(&self, key: &str) -> Option<DataEntry<'a>> {
         self.index.get(key).map(DataEntry::of)
     }
 
     /// Returns the range of each segment in the file.
     pub fn segments(&self) -> impl ExactSizeIterator<Item = Range<u64>> {
-        // Reading the file has verified each of them.
+        // Every range was verified when the file was read.
         let ranges = (0..self.ptd.segment_count()).map(|nth| self.ptd.segment_range(nth).ok());
         ranges.map(|range| proven(range, "segment-index", 0..0))
     }
@@ -67,17 +68,18 @@ impl<'a> DataEntry<'a> {
         }
     }
 
-    /// Returns its name.
+    /// Returns the name of the entry.
     pub fn key(&self) -> &'a str {
         self.key
     }
 
-    /// Returns the range of its bytes in the file. It may be longer than the shape needs (a Note).
+    /// Returns the range of the entry's bytes in the file. It may be longer than the shape needs (a
+    /// Note).
     pub fn range(&self) -> Range<u64> {
         self.range.clone()
     }
 
-    /// Returns its shape; `None` for an opaque blob.
+    /// Returns the shape of a tensor; `None` for an opaque blob.
     pub fn shape(&self) -> Option<TensorShape<'a>> {
         self.shape
     }

@@ -32,7 +32,7 @@ impl<'p, T: Item<'p, I>, I: Scalar> ValueList<'p, T, I> {
         self.indices.len()
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no items.
     pub fn is_empty(&self) -> bool {
         self.indices.is_empty()
     }
@@ -85,7 +85,7 @@ impl<'p, T: Item<'p, I>, I: Scalar> Iterator for Items<'p, T, I> {
 impl<'p, T: Item<'p, I>, I: Scalar> ExactSizeIterator for Items<'p, T, I> {}
 impl<'p, T: Item<'p, I>, I: Scalar> FusedIterator for Items<'p, T, I> {}
 
-/// Shows the indices alone: the values may be long and repeated.
+/// Shows only the indices, since the values may be long and repeated.
 impl<T, I: Scalar + fmt::Debug> fmt::Debug for ValueList<'_, T, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ValueList").field(&self.indices).finish()

@@ -20,31 +20,31 @@ impl<'p> Method<'p> {
         self.table().get(index).map(|value| Value::of(self, value))
     }
 
-    /// Returns its inputs.
+    /// Returns the inputs of the method.
     pub fn inputs(self) -> ValueList<'p, Operand<'p>> {
         let indices = proven(self.plan.inputs(), "plan-inputs-missing", Vector::default());
         ValueList::new(self, indices)
     }
 
-    /// Returns its outputs.
+    /// Returns the outputs of the method.
     pub fn outputs(self) -> ValueList<'p, Operand<'p>> {
         let indices = proven(self.plan.outputs(), "plan-outputs-missing", Vector::default());
         ValueList::new(self, indices)
     }
 
-    /// Returns the operators that it calls; none if the list is missing, since then nothing is
-    /// called.
+    /// Returns the operators that the method calls. There are none if the list is missing, since
+    /// then no instruction calls one.
     pub fn operators(self) -> impl ExactSizeIterator<Item = Operator<'p>> {
         self.plan.operators().unwrap_or_default().into_iter().map(Operator)
     }
 
-    /// Returns the delegates: the parts of the method that backends run.
+    /// Returns the delegates, which are the parts of the method that backends run.
     pub fn delegates(self) -> impl ExactSizeIterator<Item = Delegate<'p>> {
         let delegates = proven(self.plan.delegates(), "plan-delegates-missing", Tables::default());
         delegates.into_iter().map(move |view| Delegate { method: self, view })
     }
 
-    /// Returns its chains of instructions, at least one.
+    /// Returns the chains of instructions. There is at least one.
     pub fn chains(self) -> impl ExactSizeIterator<Item = Chain<'p>> {
         let chains = proven(self.plan.chains(), "plan-chains-missing", Tables::default());
         chains.into_iter().map(move |view| Chain { method: self, view })

@@ -15,7 +15,7 @@ pub struct Method<'p> {
 }
 
 impl<'p> Method<'p> {
-    /// Returns its name.
+    /// Returns the name of the method.
     pub fn name(self) -> &'p str {
         proven(self.plan.name(), "plan-name-missing", "")
     }
@@ -29,13 +29,13 @@ impl<'p> Method<'p> {
         sizes.map(|size| proven(u64::try_from(size).ok(), "arena-negative", 0))
     }
 
-    /// Returns the view of its table, with all fields of the file.
+    /// Returns the view of the method's table, with all fields of the file.
     pub fn view(self) -> ExecutionPlan<'p> {
         self.plan
     }
 }
 
-/// Shows the name alone, since the parts of a method refer back to the method.
+/// Shows only the name, since the parts of a method refer back to the method.
 impl fmt::Debug for Method<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Method").field(&self.name()).finish()

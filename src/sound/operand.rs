@@ -16,7 +16,7 @@ pub struct Operand<'p> {
 }
 
 impl<'p> Operand<'p> {
-    /// Returns the index of the value among those of its method.
+    /// Returns the index of the value in its method.
     pub fn index(self) -> u32 {
         self.index
     }
@@ -28,7 +28,7 @@ impl<'p> Operand<'p> {
     }
 }
 
-/// The rules for indices of values: arguments, inputs and outputs, and other instructions.
+/// The rules that check indices of values in arguments, inputs, outputs and other instructions.
 const INDEX: &str = "args-index, io-index, move-index, free-index, jump-condition-index";
 
 impl<'p> Item<'p, i32> for Operand<'p> {

@@ -10,7 +10,7 @@ use crate::flat::view::List;
 
 /// A program that breaks no rule of severity Error.
 ///
-/// Only [`Pte::sound`] makes one.
+/// Only [`Pte::sound`] creates one.
 #[derive(Clone, Debug)]
 pub struct Program<'a> {
     pub(super) pte: Pte<'a>,
@@ -23,7 +23,7 @@ impl<'a> Program<'a> {
         &self.pte
     }
 
-    /// Returns the report: notes and warnings.
+    /// Returns the report, which has only Notes and Warnings.
     pub fn report(&self) -> &Report {
         &self.report
     }
@@ -35,7 +35,7 @@ impl<'a> Program<'a> {
         plans.into_iter().map(|plan| Method { pte: &self.pte, plan })
     }
 
-    /// Returns the method with a name. If there are two (a Warning), returns the first, as the
+    /// Returns the method with a name. If two have it (a Warning), returns the first, as the
     /// runtime does.
     pub fn method(&self, name: &str) -> Option<Method<'_>> {
         self.methods().find(|method| method.name() == name)
@@ -50,7 +50,7 @@ impl<'a> Program<'a> {
 
     /// Returns the range of each segment in the file.
     pub fn segments(&self) -> impl ExactSizeIterator<Item = Range<u64>> {
-        // Reading the file has verified each of them.
+        // Every range was verified when the file was read.
         let ranges = (0..self.pte.segment_count()).map(|nth| self.pte.segment_range(nth).ok());
         ranges.map(|range| proven(range, "segment-index", 0..0))
     }

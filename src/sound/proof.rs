@@ -1,11 +1,12 @@
-//! The only place that relies on what the rules have proven.
+//! The only code that relies on what the rules have proven.
 
 use crate::flat::view::{Proof, Raw, Table};
 
-/// Returns `found`, which `rules` have proven to be present: a file that breaks them is not sound.
-/// If it is missing nevertheless, a debug build panics, and a release build uses `otherwise`.
+/// Returns `found`, which `rules` have proven to be present, since a file that breaks them is not
+/// sound. If it is missing nevertheless, a debug build panics, and a release build returns
+/// `otherwise`.
 ///
-/// The rules are named by their ids, so that a test can check that each of them is an Error.
+/// The argument names the rules by their ids, so that a test can check that each is an Error.
 #[inline]
 pub(super) fn proven<T>(found: Option<T>, rules: &'static str, otherwise: T) -> T {
     debug_assert!(found.is_some(), "not there, in spite of {rules}");

@@ -33,34 +33,35 @@ pub struct Dtype(ScalarType);
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DataSource<'a> {
-    /// Provided when the program runs: an input, or a placeholder.
+    /// Bytes that are provided when the program runs: those of an input or a placeholder.
     Unbound,
-    /// Bytes of this file that never change: as many as the shape needs.
+    /// Bytes of this file that never change. The range has as many bytes as the shape needs.
     Constant(Range<u64>),
     /// A place in an arena, with enough space for the tensor.
     Planned {
         /// The place of the tensor.
         place: Arena,
-        /// The initial bytes in this file: as many as the shape needs.
+        /// The initial bytes in this file. The range has as many bytes as the shape needs.
         initial: Option<Range<u64>>,
     },
     /// Bytes of a `.ptd`.
     External {
-        /// The key in that file.
+        /// The key of the bytes in that file.
         key: &'a str,
-        /// The place that the bytes are copied to, for a tensor that changes.
+        /// For a tensor that changes, the place to which the bytes are copied.
         place: Option<Arena>,
     },
 }
 
 impl<'p> Tensor<'p> {
-    /// Returns its dtype, sizes and dim order. The sizes are upper bounds if it is DYNAMIC_BOUND.
+    /// Returns the tensor's dtype, sizes and dim order. The sizes of a DYNAMIC_BOUND tensor are
+    /// upper bounds.
     pub fn shape(self) -> TensorShape<'p> {
         let Self { view, .. } = self;
         TensorShape::of(view.scalar_type(), view.sizes(), view.dim_order())
     }
 
-    /// Returns the storage of its bytes.
+    /// Returns the storage of the tensor's bytes.
     pub fn storage(self) -> DataSource<'p> {
         // A tensor whose size cannot be computed breaks a rule too.
         let rules = "constant-index, constant-segment-index, segment-index, data-out-of-bounds";
@@ -74,7 +75,7 @@ impl<'p> Tensor<'p> {
         }
     }
 
-    /// Returns the view of its table, with all fields of the file.
+    /// Returns the view of the tensor's table, with all fields of the file.
     pub fn view(self) -> view::Tensor<'p> {
         self.view
     }
@@ -95,7 +96,7 @@ impl<'a> TensorShape<'a> {
     ) -> Self {
         let order = "tensor-dim-order-missing, layout-dim-order-missing";
         let sizes = proven(sizes, "tensor-sizes-missing, layout-sizes-missing", Vector::default());
-        // A longer dim order is a Warning: the runtime ignores the rest.
+        // A longer dim order is a Warning, since the runtime ignores the rest of it.
         let dim_order = proven(dim_order, order, Vector::default()).up_to(sizes.len());
         Self { dtype: Dtype(scalar_type), sizes, dim_order }
     }
@@ -130,7 +131,7 @@ impl<'a> TensorShape<'a> {
 }
 
 impl Dtype {
-    /// Returns its code.
+    /// Returns the code of the dtype.
     pub fn scalar_type(self) -> ScalarType {
         self.0
     }
@@ -140,18 +141,18 @@ impl Dtype {
         proven(self.0.element_size(), DTYPE, 0)
     }
 
-    /// Returns the runtime's name, such as `Float`.
+    /// Returns the runtime's name of the dtype, such as `Float`.
     pub fn runtime_name(self) -> &'static str {
         proven(self.0.runtime_name(), DTYPE, "")
     }
 
-    /// Returns PyTorch's name, such as `float32`.
+    /// Returns PyTorch's name of the dtype, such as `float32`.
     pub fn torch_name(self) -> &'static str {
         proven(self.0.torch_name(), DTYPE, "")
     }
 }
 
-/// The rules of dtypes.
+/// The rules that check dtypes.
 const DTYPE: &str = "tensor-dtype, layout-dtype";
 
 /// Displays PyTorch's name.

@@ -7,7 +7,7 @@ use super::tensor::Tensor;
 use crate::flat::view::Vector;
 use crate::schema::program::view::{EValue, KernelTypes};
 
-/// A value of a method in its state before the first instruction; a move may replace it later.
+/// A value of a method, in its state before the first instruction. A move may replace it later.
 ///
 /// There is one variant for each member of [`KernelTypes`], under upstream's name.
 #[derive(Clone, Copy, Debug)]
@@ -24,19 +24,19 @@ pub enum Value<'p> {
     Tensor(Tensor<'p>),
     /// A string.
     String(&'p str),
-    /// Integers. The list refers to each of them by the index of an `Int` value.
+    /// A list of integers, in which each item is the index of an `Int` value.
     IntList(ValueList<'p, i64, i64>),
-    /// Floating-point numbers.
+    /// A list of floating-point numbers.
     DoubleList(Vector<'p, f64>),
-    /// Booleans.
+    /// A list of booleans.
     BoolList(Vector<'p, bool>),
-    /// Tensors.
+    /// A list of tensors.
     TensorList(ValueList<'p, Tensor<'p>>),
-    /// Tensors or None.
+    /// A list in which each item is a tensor or None.
     OptionalTensorList(ValueList<'p, Option<Tensor<'p>>>),
 }
 
-/// The rule for the items of a list.
+/// The rule that checks the items of a list.
 const ITEMS: &str = "list-items-missing";
 
 impl<'p> Value<'p> {

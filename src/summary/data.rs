@@ -32,7 +32,7 @@ pub struct PtdSummary {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct DtypeSummary {
-    /// The dtype, which the document has by its name.
+    /// The dtype. The document has its name.
     #[cfg_attr(feature = "serde", serde(serialize_with = "super::displayed"))]
     pub dtype: ScalarType,
     /// The number of tensors.
@@ -50,10 +50,10 @@ pub struct EntrySummary {
     pub key: Option<UntrustedString>,
     /// The bytes in the file.
     pub bytes: u64,
-    /// The dtype; `None` for a blob. The document does not have it.
+    /// The dtype; `None` for a blob. This field is not in the document.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub dtype: Option<ScalarType>,
-    /// The first 17 sizes, one more than a tensor can have. The document does not have them.
+    /// The first 17 sizes: one more than a tensor can have. This field is not in the document.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub sizes: Vec<i32>,
 }
@@ -116,5 +116,5 @@ impl PtdSummary {
     }
 }
 
-/// The largest entries that are listed.
+/// The number of largest entries that are listed.
 const MAX_ENTRIES: usize = 10;

@@ -36,7 +36,7 @@ struct Counts {
 /// A datatype, a quantization and a group size.
 type WeightKind = (Option<&'static str>, Option<&'static str>, Option<i32>);
 
-/// Reads the graphs of all payloads, and adds what they consist of to the summaries of their backends.
+/// Reads the graphs of all payloads, and adds their contents to the summaries of their backends.
 pub(super) fn add<S: Source>(
     handle: &Handle<S>,
     scope: &Scope,
@@ -65,7 +65,7 @@ pub(super) fn add<S: Source>(
     Ok(())
 }
 
-/// Returns the keys of a program's own named data.
+/// Returns the keys of the named data that is in the program itself.
 fn own_keys<S: Source>(handle: &Handle<S>) -> BTreeSet<&str> {
     let mut keys = BTreeSet::new();
     if let File::Pte(pte) = handle.file() {
@@ -77,7 +77,8 @@ fn own_keys<S: Source>(handle: &Handle<S>) -> BTreeSet<&str> {
     keys
 }
 
-/// Reads the graph of one payload in a range of a file; `None` if its schema is not known.
+/// Reads the graph of a payload, which is a range of a file. Returns `None` if its schema is not
+/// known.
 pub(super) fn of_payload<S: Source>(
     source: &S,
     backend: Backend,
@@ -107,7 +108,8 @@ pub(super) fn of_payload<S: Source>(
 }
 
 impl Counts {
-    /// Adds a graph. `keys` are those of the program; `None` for a standalone payload.
+    /// Adds the counts of a graph. `keys` are those of the program; `None` for a standalone
+    /// payload.
     fn add(&mut self, graph: &Graph<'_>, keys: Option<&BTreeSet<&str>>) {
         self.read = self.read.saturating_add(1);
         for operator in graph.operators() {

@@ -15,7 +15,7 @@ use crate::payload::{TablesPlace, Unreadable};
 use crate::profile::{EventTime, Profile};
 use crate::quoted::UntrustedString;
 
-/// The contents of a delegate's payload, as a standalone file.
+/// The contents of a delegate's payload that is a standalone file.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -37,13 +37,13 @@ pub struct PayloadSummary {
 pub struct ProfileSummary {
     /// The version of the format.
     pub version: u32,
-    /// The executions of methods.
+    /// The number of executions of methods.
     pub executions: u64,
-    /// The events with a time.
+    /// The number of events with a time.
     pub events: u64,
-    /// The values that were recorded.
+    /// The number of recorded values.
     pub values: u64,
-    /// The instructions that were timed.
+    /// The number of timed instructions.
     pub instructions: u64,
     /// The times of events that belong to no instruction, such as `Method::execute`.
     pub methods: Vec<EventTime>,
@@ -56,18 +56,19 @@ pub struct ProfileSummary {
 pub struct RecordSummary {
     /// The methods whose graphs in the edge dialect are recorded.
     pub methods: Vec<UntrustedString>,
-    /// The members with contents, by kind.
+    /// The members with contents, grouped by kind.
     pub members: Vec<SectionAmount>,
 }
 
 impl Summary {
-    /// Summarizes a standalone file: a payload with a known magic, a `.ptn` package, a profile or an
-    /// ETRecord. Returns `None` for any other file. Headers and tables are read, constants are not.
+    /// Summarizes a standalone file: a payload with a known magic, a `.ptn` package, a profile or
+    /// an ETRecord. Returns `None` for any other file. Headers and tables are read, constants are
+    /// not.
     ///
     /// # Errors
     ///
-    /// [`OpenError::Source`] if reading fails, [`OpenError::Memory`] if memory is short. The inner error
-    /// means that the file is invalid.
+    /// [`OpenError::Source`] if reading fails, [`OpenError::Memory`] if memory is short. The inner
+    /// error means that the file is invalid.
     pub fn read_other<S: Source>(
         source: &S,
         limits: &Limits,
@@ -168,7 +169,8 @@ impl Summary {
 }
 
 impl PartSizes {
-    /// Returns the sizes of a file with header and tables up to `end`, and segments after them.
+    /// Returns the sizes of a file whose header and tables end at `end`. The bytes after them are
+    /// segments.
     fn behind(end: u64, len: u64) -> Self {
         Self { segments: len.saturating_sub(end), ..Self::flatbuffer(end) }
     }

@@ -32,9 +32,9 @@ pub struct ProgramSummary {
     pub delegate_calls: u64,
     /// The backends of all methods, by id.
     pub backends: Vec<BackendSummary>,
-    /// The constant tensors: their bytes in the file never change.
+    /// The constant tensors. Their bytes in the file never change.
     pub constants: DataAmount,
-    /// The mutable tensors: they lie in an arena, and their initial bytes are in the file.
+    /// The mutable tensors. They lie in an arena, and their initial bytes are in the file.
     pub mutable: DataAmount,
     /// The tensors whose bytes are in a `.ptd`. Data that tensors share counts once for each.
     pub external: DataAmount,
@@ -42,7 +42,7 @@ pub struct ProgramSummary {
     pub named_data: DataAmount,
     /// The number of segments.
     pub segments: u64,
-    /// The number of stack traces: where in a Python program instructions come from.
+    /// The number of stack traces, which show where in a Python program instructions come from.
     pub stack_traces: u64,
 }
 
@@ -53,7 +53,7 @@ pub struct ProgramSummary {
 pub struct MethodSummary {
     /// The name.
     pub name: Option<UntrustedString>,
-    /// The first inputs. At most 16,384 inputs and outputs of all methods together are listed.
+    /// The first inputs. For all methods together, at most 16,384 inputs and outputs are listed.
     pub inputs: Vec<ValueSummary>,
     /// The first outputs, within the same limit.
     pub outputs: Vec<ValueSummary>,
@@ -67,9 +67,9 @@ pub struct MethodSummary {
     pub instructions: u64,
     /// The number of delegates.
     pub delegates: u64,
-    /// The bytes of each arena, without the reserved first one.
+    /// The number of bytes of each arena, without the reserved first one.
     pub arenas: Vec<i64>,
-    /// Whether an earlier method has the same name: the runtime never runs this one.
+    /// Whether an earlier method has the same name. Then the runtime never runs this method.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "core::ops::Not::not"))]
     pub shadowed: bool,
 }
@@ -82,7 +82,7 @@ pub struct ValueSummary {
     /// The type of the value.
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
     pub kind: ValueKind,
-    /// The dtype of a tensor, which the document has by its name.
+    /// The dtype of a tensor. The document has its name.
     #[cfg_attr(
         feature = "serde",
         serde(
@@ -91,10 +91,10 @@ pub struct ValueSummary {
         )
     )]
     pub dtype: Option<ScalarType>,
-    /// The first 17 sizes of a tensor: one more than it can have.
+    /// The first 17 sizes of a tensor: one more than a tensor can have.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub sizes: Option<Vec<i32>>,
-    /// Whether the sizes of a tensor may change, which the document has by its name.
+    /// Whether the sizes of a tensor may change. The document has the name of this setting.
     #[cfg_attr(
         feature = "serde",
         serde(
@@ -122,20 +122,20 @@ pub enum ConstantValue {
     String(UntrustedString),
 }
 
-/// The type of a value: its member of `KernelTypes`. The document has its name, or null.
+/// The type of a value, which is its member of `KernelTypes`. The document has its name, or null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(untagged))]
 #[non_exhaustive]
 pub enum ValueKind {
-    /// A member by its name in the schema, such as `Tensor`.
+    /// A known member, by its name in the schema, such as `Tensor`.
     Member(&'static str),
     /// A member that this version does not know.
     Unknown,
-    /// No value: the index is out of range, or the value is empty.
+    /// No value, since the index is out of range or the value is empty.
     Missing,
 }
 
-/// An operator, and how often it is called.
+/// An operator, and the number of its calls.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -155,10 +155,10 @@ pub struct BackendSummary {
     pub id: UntrustedString,
     /// The number of delegates.
     pub delegates: u64,
-    /// The bytes of all payloads; a shared one counts once.
+    /// The number of bytes of all payloads. A shared payload counts once.
     pub bytes: u64,
-    /// The nodes of the graphs in all payloads; `None` if the payloads were not read, or if the schema
-    /// of none is known.
+    /// The nodes of the graphs in all payloads; `None` if the payloads were not read, or if the
+    /// schema of none is known.
     pub graphs: Option<GraphSummary>,
     /// The sections of all payloads; `None` if the payloads were not read, or have no known sections.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
@@ -174,11 +174,12 @@ pub struct SectionSummary {
     pub read: u64,
     /// The number of payloads whose header is invalid.
     pub unreadable: u64,
-    /// The versions of the format or of its writer: the first few.
+    /// The first few versions of the format or of its writer.
     pub versions: Vec<UntrustedString>,
-    /// The devices that payloads were compiled for: the first few.
+    /// The first few devices for which the payloads were compiled.
     pub targets: Vec<UntrustedString>,
-    /// The most bytes of memory that a payload needs at each run; `None` if no header states them.
+    /// The maximum number of bytes of memory that a payload needs at each run; `None` if no header
+    /// states it.
     pub scratch: Option<u64>,
     /// The sections by name.
     pub sections: Vec<SectionAmount>,
@@ -193,7 +194,7 @@ pub struct SectionAmount {
     pub name: &'static str,
     /// The number of sections.
     pub count: u64,
-    /// Their bytes, which are opaque.
+    /// The number of their bytes, which are opaque.
     pub bytes: u64,
 }
 
@@ -214,13 +215,14 @@ pub struct GraphSummary {
     pub datatypes: Vec<DatatypeSummary>,
     /// The constants of XNNPACK's graphs, with the bytes that the graphs declare.
     pub constants: DataAmount,
-    /// The weights among these constants by datatype, those with most bytes first.
+    /// The weights among these constants, grouped by datatype, the groups with most bytes first.
     pub weights: Vec<WeightSummary>,
-    /// The constants whose key is not in the program's named data: their bytes are in a `.ptd`.
+    /// The constants whose key is not in the program's named data. Their bytes are in a `.ptd`.
     pub external: DataAmount,
 }
 
-/// Weights of one datatype and quantization: constants that nodes multiply their inputs by.
+/// The weights of one datatype and quantization. Weights are constants by which nodes multiply
+/// their inputs.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -229,7 +231,7 @@ pub struct WeightSummary {
     pub datatype: Option<&'static str>,
     /// The quantization as in the schema, such as `PerChannelQuant`; `None` if they are not quantized.
     pub quantization: Option<&'static str>,
-    /// The number of elements that share a scale, of a quantization by groups.
+    /// For a quantization by groups, the number of elements that share a scale.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub group_size: Option<i32>,
     /// The number of weights.
@@ -252,7 +254,7 @@ pub struct DatatypeSummary {
 }
 
 impl ProgramSummary {
-    /// Summarizes a program, or only its first method called `method`.
+    /// Summarizes a program, or only the first of its methods called `method`.
     pub(super) fn of(pte: &Pte<'_>, method: Option<&str>) -> Self {
         let program = pte.program();
         let mut calls: BTreeMap<UntrustedString, u64> = BTreeMap::new();
@@ -264,7 +266,7 @@ impl ProgramSummary {
             method_count = method_count.saturating_add(1);
             if methods.len() < MAX_METHODS {
                 let mut method = MethodSummary::of(plan, &mut ends);
-                // The runtime runs the first of several methods with one name.
+                // If several methods have one name, the runtime runs the first.
                 let name = plan.name().unwrap_or_default();
                 cost::look_up(name, names.len());
                 method.shadowed = plan.name().is_some() && !names.insert(name);
@@ -351,11 +353,11 @@ fn stack_traces_of(plan: ExecutionPlan<'_>) -> u64 {
 struct Delegates {
     count: u64,
     bytes: u64,
-    /// The ranges of their payloads. A shared payload is in the set once.
+    /// The ranges of their payloads. A shared payload occurs once.
     payloads: BTreeSet<(u64, u64)>,
 }
 
-/// The bytes of tensors' data by its start, so that shared data counts once.
+/// The bytes of tensors' data, by the start of the data, so that shared data counts once.
 #[derive(Default)]
 struct Tensors {
     constants: BTreeMap<u64, u64>,
@@ -381,7 +383,7 @@ impl Tensors {
     }
 }
 
-/// Adds the calls of a method by the name of the operator.
+/// Adds the numbers of calls in a method, by the name of the operator.
 fn count_operators(plan: ExecutionPlan<'_>, calls: &mut BTreeMap<UntrustedString, u64>) {
     let by_index = calls_by_operator(plan);
     for (nth, operator) in (0i32..).zip(plan.operators().into_iter().flatten()) {
@@ -392,8 +394,8 @@ fn count_operators(plan: ExecutionPlan<'_>, calls: &mut BTreeMap<UntrustedString
 }
 
 impl MethodSummary {
-    /// Summarizes a method. `ends` is the number of inputs and outputs that may still be listed,
-    /// since methods may share them.
+    /// Summarizes a method. `ends` is the number of inputs and outputs that may still be listed. It
+    /// is limited, since methods may share their lists.
     fn of(plan: ExecutionPlan<'_>, ends: &mut usize) -> Self {
         let mut values = |indices: Option<Vector<'_, i32>>| -> Vec<_> {
             let shown = indices.into_iter().flatten().take(*ends);
@@ -407,7 +409,7 @@ impl MethodSummary {
             .fold(0u64, |sum, count| sum.saturating_add(narrow(count).into()));
         let inputs = values(plan.inputs());
         let mut outputs = values(plan.outputs());
-        // In a method with inputs, an output may be an input, whose value the caller gives.
+        // If a method has inputs, an output may be an input, whose value the caller provides.
         let is_constant = instructions == 0 && plan.inputs().is_none_or(|inputs| inputs.is_empty());
         if is_constant {
             for (output, index) in outputs.iter_mut().zip(plan.outputs().into_iter().flatten()) {
@@ -464,7 +466,7 @@ impl ValueSummary {
 }
 
 impl ConstantValue {
-    /// Returns a number or a string; `None` for another value.
+    /// Returns the value, if it is a number or a string.
     fn of(value: KernelTypes<'_>) -> Option<Self> {
         Some(match value {
             KernelTypes::Int(int) => Self::Int(int.int_val()),
@@ -500,13 +502,13 @@ fn value_at(plan: ExecutionPlan<'_>, index: i32) -> Option<KernelTypes<'_>> {
     plan.values()?.get(usize::try_from(index).ok()?)?.val()
 }
 
-/// The most characters of a string that a constant method returns.
+/// The maximum number of characters of a string that a constant method returns.
 const MAX_CHARACTERS: usize = 256;
 
-/// The most methods that are listed.
+/// The maximum number of methods that are listed.
 const MAX_METHODS: usize = 1024;
-/// The most inputs and outputs that are listed, for all methods together.
+/// The maximum number of inputs and outputs that are listed, for all methods together.
 const MAX_ENDS: usize = 1 << 14;
-/// The most sizes that are listed: one more than a tensor can have, which shows that there are too
-/// many.
+/// The maximum number of sizes that are listed: one more than a tensor can have, which shows that
+/// there are too many.
 pub(super) const MAX_SIZES: usize = 17;

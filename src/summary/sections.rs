@@ -72,7 +72,7 @@ impl SectionSummary {
         self.scratch = self.scratch.max(scratch);
         for section in sections {
             let bytes = section.range.end.saturating_sub(section.range.start);
-            // A linear search is enough: the format of a backend has few names of sections.
+            // A linear search is enough, since the format of a backend has few names of sections.
             let known = self.sections.iter_mut().find(|known| known.name == section.name);
             match known {
                 Some(known) => {
@@ -85,5 +85,5 @@ impl SectionSummary {
     }
 }
 
-/// The most versions and targets of a backend that are listed.
+/// The maximum number of versions and targets of a backend that are listed.
 const MOST: usize = 8;

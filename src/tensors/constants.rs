@@ -54,13 +54,13 @@ impl<'a> ConstantRow<'a> {
         constants.map(|constant| Self { method: None, delegate: 0, constant })
     }
 
-    /// Returns the range of the bytes in the file, if they are there.
+    /// Returns the range of the bytes, if they are in the file.
     #[must_use]
     pub fn range(&self) -> Option<Range<u64>> {
         self.constant.data.range()
     }
 
-    /// Returns the number of bytes: those in the file, or else those that the payload declares.
+    /// Returns the number of bytes in the file, or otherwise the number that the payload declares.
     #[must_use]
     pub fn bytes(&self) -> Option<u64> {
         match self.range() {
@@ -81,7 +81,7 @@ impl<'a> ConstantRow<'a> {
         }
     }
 
-    /// Returns the key of named data that the constant asks for.
+    /// Returns the key, if the constant's bytes are named data.
     #[must_use]
     pub fn key(&self) -> Option<Untrusted<'a>> {
         match &self.constant.data {
@@ -90,7 +90,7 @@ impl<'a> ConstantRow<'a> {
         }
     }
 
-    /// Returns the key of named data that has the scales of the constant's quantization.
+    /// Returns the key, if the scales of the constant's quantization are named data.
     #[must_use]
     pub fn scale_key(&self) -> Option<Untrusted<'a>> {
         match self.constant.quantization.as_ref()?.scales()? {
@@ -99,7 +99,8 @@ impl<'a> ConstantRow<'a> {
         }
     }
 
-    /// Returns the keys of named data that the constant asks for: those of its bytes and of its scales.
+    /// Returns the keys of the named data that the constant requests, for its bytes and for its
+    /// scales.
     pub fn keys(&self) -> impl Iterator<Item = Untrusted<'a>> {
         self.key().into_iter().chain(self.scale_key())
     }
@@ -121,7 +122,8 @@ impl<'a> ConstantRow<'a> {
     }
 }
 
-/// Returns the short name of a datatype of XNNPACK's schema: PyTorch's name, if PyTorch has the datatype.
+/// Returns the short name of a datatype of XNNPACK's schema: PyTorch's name, if PyTorch has the
+/// datatype.
 ///
 /// ```
 /// use pte::tensors::datatype_name;
@@ -156,13 +158,13 @@ pub struct ConstantRecord<'a> {
     pub operator: Option<&'static str>,
     /// The input of the node.
     pub input: Option<&'static str>,
-    /// The key of named data.
+    /// The key, if the bytes are named data.
     pub key: Option<Untrusted<'a>>,
     /// The name of the datatype in the schema of the backend; `None` for an unknown one.
     pub dtype: Option<&'static str>,
     /// The sizes of the shape.
     pub sizes: &'a [u32],
-    /// The key of named data that has the scales.
+    /// The key, if the scales are named data.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub scale_key: Option<Untrusted<'a>>,
     /// The quantization.

@@ -37,9 +37,10 @@ fn no_list_takes_more_than_n_log_n_steps() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Steps for each byte, divided by the binary logarithm of the size. The slowest file takes 0.5.
+/// The maximum number of steps for each byte, divided by the binary logarithm of the size. The
+/// slowest file takes 0.5.
 const MOST_STEPS: f64 = 1.0;
-/// Growth of the steps, divided by that of the bytes, if the size doubles.
+/// The maximum growth of the steps, divided by the growth of the bytes, if the size doubles.
 const MOST_GROWTH: f64 = 1.3;
-/// Below this cost for each byte, growth is not judged: constant costs dominate.
+/// The number of steps for each byte below which growth is ignored, since constant costs dominate.
 const FEW_STEPS: f64 = 0.05;

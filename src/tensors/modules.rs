@@ -1,4 +1,4 @@
-//! The bytes of a file by module path, as tensors are named: `model.layers.0.weight`.
+//! The bytes of a file by module, as the dotted names of tensors give it: `model.layers.0.weight`.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -17,8 +17,8 @@ use crate::schema::program::view::{ExecutionPlan, InstructionArguments};
 
 /// A module, a tensor or another piece of a file, with its bytes and its own parts.
 ///
-/// Tensors with names are in the modules of their names, the constants of delegates in their delegate, and
-/// other tensors in their method.
+/// Tensors with names belong to the modules in their names, constants of delegates to their
+/// delegate, and other tensors to their method.
 ///
 /// ```
 /// # fn main() -> pte::Result<()> {
@@ -37,15 +37,16 @@ use crate::schema::program::view::{ExecutionPlan, InstructionArguments};
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ModuleTree {
-    /// The name. That of the whole file is empty.
+    /// The name of the module or piece. The name of the whole file is empty.
     pub name: UntrustedString,
-    /// The bytes. Each byte of the file counts once.
+    /// The number of bytes. Each byte of the file counts once.
     pub bytes: u64,
-    /// The part of the file, such as `constants`. For a module: the part of its largest piece.
+    /// The part of the file, such as `constants`. For a module, it is the part of its largest
+    /// piece.
     pub part: &'static str,
     /// The dtype and the sizes of a tensor.
     pub layout: Option<String>,
-    /// The users: an operator, a node or a backend, and how many more there are.
+    /// The first user (an operator, a node or a backend), and the number of further users.
     pub owner: Option<UntrustedString>,
     /// The number of pieces.
     pub count: u64,
@@ -53,19 +54,19 @@ pub struct ModuleTree {
     pub parts: Vec<Self>,
 }
 
-/// A piece of the file before it has its place in the tree.
+/// A piece of the file that is not yet in the tree.
 struct Piece<'m, 'a> {
     bytes: u64,
     part: &'static str,
-    /// The users of data; none for others.
+    /// The users, if the piece is data.
     users: &'m [User<'a>],
     /// The name of a piece without users.
     name: &'static str,
 }
 
 impl ModuleTree {
-    /// Returns the tree of `file`. The 1,000 largest pieces are listed; the others of each group are one
-    /// part.
+    /// Returns the tree of `file`. The 1,000 largest pieces are listed, and the others of each
+    /// group are summed up as one part.
     pub fn of(file: &File<'_>, payloads: &[PayloadContents]) -> Self {
         let map = Map::with_payloads(file, payloads);
         let mut pieces = Vec::new();
@@ -90,19 +91,20 @@ impl ModuleTree {
         tree
     }
 
-    /// Returns the sizes alone, as a tree with the name `path`.
+    /// Returns only the sizes, as a tree with the name `path`.
     #[must_use]
     pub fn sizes(&self, path: impl Into<UntrustedString>) -> SizeTree {
         let parts = self.parts.iter().map(|part| part.sizes(part.name.clone()));
         SizeTree::new(path, self.bytes, parts.collect())
     }
 
-    /// Adds a piece below the modules of `path`, the last of which is the piece.
+    /// Adds a piece at `path`, whose last component is the piece itself and whose others are its
+    /// modules.
     fn add(&mut self, path: &[String], fill: &mut dyn FnMut(&mut Self), piece: &Piece<'_, '_>) {
         self.bytes = self.bytes.saturating_add(piece.bytes);
         self.count = self.count.saturating_add(1);
         if self.part.is_empty() {
-            // The largest piece comes first.
+            // Pieces are added by descending size, so the first one is the largest.
             self.part = piece.part;
         }
         let Some((first, rest)) = path.split_first() else { return };
@@ -124,7 +126,7 @@ impl ModuleTree {
         self.parts.push(group);
     }
 
-    /// Adds a piece that is not listed to the others of its part.
+    /// Adds a piece that is not listed to the part that sums up smaller pieces.
     fn add_folded(&mut self, piece: &Piece<'_, '_>) {
         self.bytes = self.bytes.saturating_add(piece.bytes);
         self.count = self.count.saturating_add(1);
@@ -139,7 +141,7 @@ impl ModuleTree {
         self.parts.push(Self { name: SMALLER.into(), bytes, part, count: 1, ..Self::default() });
     }
 
-    /// Sorts the parts by size. The recursion is as deep as the tree, which has a few levels.
+    /// Sorts the parts by size. The recursion is as deep as the tree, which has only a few levels.
     fn sort(&mut self) {
         self.parts.iter_mut().for_each(Self::sort);
         self.parts.sort_by_key(|part| Reverse(part.bytes));
@@ -169,13 +171,13 @@ fn collect<'m, 'a>(
     pieces.push(Piece { bytes, part: top, users, name });
 }
 
-/// Returns whether the part of the FlatBuffer with this name contains data.
+/// Returns whether a part of the FlatBuffer, by its name, contains data.
 fn is_inline(name: &str) -> bool {
     matches!(name, "inline constants" | "inline payloads" | "")
 }
 
 impl Piece<'_, '_> {
-    /// Returns the names of its modules, and its own.
+    /// Returns the names of the piece's modules, followed by its own name.
     fn path(&self, facts: &Facts) -> Vec<String> {
         let method = |name: Option<&str>| cut(name.unwrap_or("(no name)"));
         let delegate = |of: Option<&str>, index: u32| {
@@ -257,13 +259,13 @@ fn id(user: &User<'_>) -> Option<Id> {
     }
 }
 
-/// Facts about the listed pieces.
+/// Facts about the pieces that are listed.
 #[derive(Default)]
 struct Facts {
     layouts: BTreeMap<Id, String>,
-    /// The backends of delegates, by method and index.
+    /// The backend of each delegate, by method and index.
     backends: BTreeMap<(String, u32), String>,
-    /// The first operator or backend that takes a tensor.
+    /// The first operator or backend that uses each tensor.
     operators: BTreeMap<Id, String>,
 }
 
@@ -335,7 +337,7 @@ impl Facts {
         if let File::Pte(pte) = file {
             for plan in pte.program().execution_plan().into_iter().flatten() {
                 let name = plan.name().unwrap_or_default();
-                // Only the first of several methods with one name counts.
+                // If several methods have one name, only the first counts.
                 for index in delegates.remove(name).into_iter().flatten() {
                     let nth = usize::try_from(index).ok();
                     let delegate = plan.delegates().zip(nth).and_then(|(all, nth)| all.get(nth));
@@ -380,18 +382,19 @@ impl Facts {
     }
 }
 
-/// Returns a dtype with the first sizes.
+/// Returns a dtype with the first few sizes.
 fn shape<T: ToString>(dtype: &str, sizes: impl IntoIterator<Item = T>) -> String {
     let sizes: Vec<_> = sizes.into_iter().take(MOST_SIZES).map(|size| size.to_string()).collect();
     format!("{dtype}[{}]", sizes.join(", "))
 }
 
-/// Splits a qualified name into [`MOST_LEVELS`] modules at most. The last one has the rest.
+/// Splits a qualified name into at most [`MOST_LEVELS`] modules. The last one has the rest of the
+/// name.
 fn modules(name: &str) -> Vec<String> {
     name.splitn(MOST_LEVELS, '.').map(cut).collect()
 }
 
-/// Returns the beginning of a name.
+/// Returns the name, cut to its first characters.
 fn cut(name: &str) -> String {
     match name.char_indices().nth(MOST_CHARACTERS) {
         None => name.into(),
@@ -401,10 +404,10 @@ fn cut(name: &str) -> String {
 
 const TABLES: &str = "FlatBuffers part";
 
-/// The name of the part that sums up pieces which are not listed.
+/// The name of the part that sums up the pieces which are not listed.
 const SMALLER: &str = "smaller pieces";
 
-/// The most pieces that are listed.
+/// The maximum number of pieces that are listed.
 const MOST_PIECES: usize = 1000;
 const MOST_LEVELS: usize = 8;
 const MOST_SIZES: usize = 16;

@@ -29,14 +29,14 @@ pub struct KeyRequest<'a> {
 }
 
 impl<'a> KeyRequest<'a> {
-    /// Returns the requests for keys that begin with `prefix`, in the order of delegates and keys. A payload that
-    /// several delegates share is listed for the first of them.
+    /// Returns the requests for keys that begin with `prefix`, in the order of delegates and keys.
+    /// A payload that several delegates share is listed for the first of them.
     ///
-    /// Only payloads whose tables are known are read. `limits` bounds the bytes that are read, and the keys have at
-    /// most as many bytes as the file: those past a bound are left out.
-    ///
-    /// Only payloads with a known schema are read. `limits` bounds the bytes that are read. All
+    /// Only payloads with a known schema are read. `limits` bounds the bytes that are read, and all
     /// keys together have at most as many bytes as the file. Requests past a bound are left out.
+    ///
+    /// # Errors
+    ///
     /// [`OpenError::Source`] if reading fails, [`OpenError::Memory`] if memory is short.
     pub fn all<S: Source>(
         handle: &'a Handle<S>,
@@ -66,7 +66,7 @@ impl<'a> KeyRequest<'a> {
         for (key, range) in pte.named_data() {
             let Some(key) = key.filter(|key| key.starts_with(prefix)) else { continue };
             cost::look_up(key, ranges.len());
-            // Runtimes take the first of equal keys.
+            // If keys are equal, runtimes use the first entry.
             ranges.entry(key).or_insert(range.ok());
         }
         let mut requests = Vec::new();

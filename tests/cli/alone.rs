@@ -141,8 +141,8 @@ fn parts_of_a_payload_are_extracted() {
     }
 }
 
-/// Payloads and profiles, cut to each length, and with each byte of the first part changed. A verb ends
-/// with status 0 or 1, and counts the whole file.
+/// Payloads and profiles, cut to each length, and with each byte of the first part changed. A verb
+/// ends with status 0 or 1, and counts the whole file.
 #[test]
 fn damaged_payloads_and_profiles_are_refused_or_counted() {
     let (_folder, path) = payload(IN_BLOB);

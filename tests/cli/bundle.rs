@@ -112,7 +112,7 @@ fn dump_of_a_method_refuses_a_bundle() {
     assert!(text(&done.stderr).contains("leave --method out"), "{}", text(&done.stderr));
 }
 
-/// A sound program is no proof for a bundle: an executable may be hidden after the program.
+/// A sound program does not make its bundle safe: an executable may be hidden after the program.
 #[test]
 fn untrusted_upload_accepts_no_bundle_and_no_payload() {
     let (_folder, path) = bundle(fs::read(LINEAR).unwrap());

@@ -206,7 +206,7 @@ fn a_hint_is_given() {
         assert_eq!(done.status.code(), Some(0), "{args:?}");
         assert!(!text(&done.stdout).contains("hint"), "{args:?}");
     }
-    // No option ignores what a program does.
+    // No option ignores differences in what a program computes, so there is no hint.
     let shown = text(&pte(&["diff", LINEAR, "tests/data/pte/add.pte"]).stdout);
     assert!(!shown.contains("hint"), "{shown}");
 }

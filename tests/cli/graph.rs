@@ -257,8 +257,8 @@ fn a_part_has_both_ends_of_its_edges() {
     assert!(edges > 500, "{edges}");
 }
 
-/// With --simplify, a permute is left out, and its result is joined with its input. A tensor that no
-/// call writes is joined with what was last written to its place.
+/// With --simplify, a permute is left out, and its result is joined with its input. A tensor that
+/// no call writes is joined with what was last written to its place.
 #[test]
 fn views_are_joined_with_what_they_show() {
     let tensor = |offset: u32, sizes: &[i32]| {

@@ -90,7 +90,7 @@ fn info_shows_odd_values_of_constant_methods() {
     assert!(of(3).is_null(), "the call gives it");
 }
 
-/// Operators, backends and tensors are those of the method, not of the file.
+/// Operators, backends and tensors are counted in the method only, and not in the whole file.
 #[test]
 fn info_of_a_method_counts_only_what_the_method_has() {
     let path = "tests/data/pte/multi_method.pte";

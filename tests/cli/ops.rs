@@ -48,7 +48,7 @@ fn ops_and_info_count_the_same_calls() {
         let methods = listed["files"][0]["methods"].as_array().unwrap();
         let all: u64 = methods.iter().flat_map(|of| calls(&of["operators"])).map(|of| of.1).sum();
         assert_eq!(all, sum.iter().map(|of| of.1).sum::<u64>(), "{path}");
-        // Its own list lacks nothing.
+        // A list that was made from the file lacks none of its operators.
         let folder = tempfile::tempdir().unwrap();
         let list = folder.path().join("selected_operators.yaml");
         let list = list.to_str().unwrap();

@@ -1,4 +1,4 @@
-//! What the verbs show of the constants in delegates' payloads.
+//! The constants in delegates' payloads, as the verbs show them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -150,7 +150,7 @@ fn constants_of_all_samples_are_in_the_map_once() {
             assert!(constant.reader.is_some(), "{}: {constant:?}", path.display());
         }
         let apart: u64 = ranges.values().sum();
-        // Scales in named data have no row of their own.
+        // Scales in named data are not listed in separate rows.
         assert!(in_map >= apart, "{}: {in_map} {apart}", path.display());
 
         let summary = Summary::read(&handle, &Limits::UNTRUSTED).unwrap();

@@ -36,7 +36,7 @@ fn profile_shows_times_of_methods_operators_and_instructions() {
     assert_snapshot("profile-json", &good(&["profile", "--json", PROFILE]));
 }
 
-/// The sums are those of the events in the dump of the same file.
+/// The sums equal those of the events in the dump of the same file.
 #[test]
 fn profile_sums_are_those_of_the_dump() {
     let dump = json(&["dump", PROFILE]);

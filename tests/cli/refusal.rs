@@ -49,7 +49,7 @@ fn a_missing_file_has_the_same_form() {
     }
 }
 
-/// A good file without the method that was asked for is not unreadable.
+/// A good file that lacks the requested method is not reported as unreadable.
 #[test]
 fn a_request_that_a_file_cannot_meet_is_no_unreadable_file() {
     for verb in ["tensors", "memory", "graph"] {
@@ -63,7 +63,8 @@ fn a_request_that_a_file_cannot_meet_is_no_unreadable_file() {
     assert_eq!(found["refused"][0]["findings"][0]["rule"], "absent");
 }
 
-/// A wrong command line is no file's fault, and `-o FILE` is written completely or not at all.
+/// A usage error concerns no file, so it has no document. `-o FILE` is written completely or not at
+/// all.
 #[test]
 fn usage_errors_and_output_files_have_no_document() {
     let done = pte(&["map", "--json", "--depth", "0", LINEAR]);

@@ -192,7 +192,8 @@ fn hostile_names_run_nothing_in_csv() {
     }
 }
 
-/// A page of rows, which escapes markup as for any text: nothing in a cell moves or hides what follows it.
+/// A page that shows rows escapes markup, as for any text. Nothing in a cell moves or hides the
+/// text after it.
 #[cfg(target_os = "linux")]
 #[test]
 fn hostile_names_hide_nothing_in_pages() {

@@ -20,7 +20,7 @@ fn size_shows_the_largest_parts_first() {
     }
 }
 
-/// The parts of every level sum to their parent, and those of a file to its size.
+/// The parts of every level sum to their parent, and the outermost parts to the file's size.
 #[test]
 fn size_parts_sum_to_the_file_size() {
     fn sum(part: &Value) {
@@ -51,7 +51,7 @@ fn size_reads_standard_input() {
     assert_eq!(shown, good(&["size", LINEAR]));
 }
 
-/// A row of folded parts stands for at least two.
+/// A row that folds parts stands for at least two of them.
 #[test]
 fn single_part_is_not_folded() {
     let shown = |parts: u64| {

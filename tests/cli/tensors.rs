@@ -110,7 +110,7 @@ fn tensors_and_memory_take_several_files() {
     }
 }
 
-/// A list without rows says so: a heading alone looks like a failure.
+/// A list without rows is reported as such, since a heading alone looks like a failure.
 #[test]
 fn a_list_without_rows_says_so() {
     let shown = good(&["tensors", "--unquantized", "tests/data/pte/add.pte"]);

@@ -1,5 +1,5 @@
-//! Untrusted text of a file, a file name, a list, JSON or an argument: no output for a terminal has one of its
-//! characters that moves the cursor or is invisible.
+//! Untrusted text comes from a file, a file name, a list, JSON or an argument. No output for a
+//! terminal contains a character of it that moves the cursor or is invisible.
 
 use std::fs;
 use std::path::Path;
@@ -198,7 +198,7 @@ fn text_of_a_file_is_escaped_by_every_verb() {
     for args in &all {
         assert_harmless(args, &run(args, Some(folder.path()), b""));
     }
-    // In data formats the text keeps its meaning.
+    // In data formats, the text is kept and only encoded.
     let parsed = |args: &[&str]| -> Value {
         serde_json::from_slice(&run(args, Some(folder.path()), b"").stdout).unwrap()
     };
@@ -355,7 +355,7 @@ fn text_of_a_system_error_is_escaped() {
     assert!(text(&done.stdout).contains(r"\xff\xc2\u{1b}]0;t\u{7}\n\u{202e}\u{a0}a.pte"));
 }
 
-/// With colours, the only escape sequences are those of the command.
+/// With colours, all escape sequences in the output are those of the command.
 #[test]
 fn color_is_the_only_escape_sequence() {
     let bytes = program(HOSTILE, 1);

@@ -224,7 +224,7 @@ fn replaced_file_keeps_its_owner() {
     good(&["extract", LINEAR, "--program", "-o", path]);
     kept("-o");
 
-    // Nothing is replaced if the owner cannot be kept.
+    // If the owner cannot be kept, the file is not replaced.
     let before = fs::read(&file).unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();

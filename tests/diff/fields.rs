@@ -87,7 +87,7 @@ fn every_changed_field_of_a_data_file_is_reported() {
 }
 
 fn assert_changes_are_reported(format: &Format) {
-    // For each field, whether any change of it was reported, and whether any was not.
+    // For each field, whether some change of it was reported, and whether some change was not.
     let mut seen: BTreeMap<(&str, &str), BTreeSet<bool>> = BTreeMap::new();
     for name in format.samples {
         let root: Value = serde_json::from_str(&dump(&sample(name))).unwrap();

@@ -63,8 +63,8 @@ fn quick(before: &[u8], after: &[u8]) -> Comparison {
 fn taken() -> Duration {
     static BEGUN: LazyLock<Instant> = LazyLock::new(Instant::now);
     let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap_or_default();
-    // The name, in brackets, may have spaces. The 12th and 13th fields after it are the user time and
-    // the system time in hundredths of a second: proc(5).
+    // The name, in brackets, may have spaces. The 12th and 13th fields after it are the user time
+    // and the system time in hundredths of a second: proc(5).
     let fields = stat.rsplit(')').next().into_iter().flat_map(str::split_whitespace);
     let ticks: Vec<u64> = fields.skip(11).take(2).filter_map(|field| field.parse().ok()).collect();
     match ticks[..] {

@@ -13,7 +13,7 @@ fn a_call_that_moved() {
         reported,
         ["instructions: forward: call 0 aten::permute_copy.out: order: at 0 → at 1"]
     );
-    // Both read an input, and a delegate takes their results.
+    // Both instructions read an input, and a delegate takes their results.
     let reported = found("device_cuda_idx1.pte", |program| steps(plan(program, 0)).swap(0, 1));
     assert_eq!(
         reported,
@@ -48,7 +48,7 @@ fn what_calls_read() {
 #[test]
 fn delegates_in_another_order() {
     let two = changed(&sample("xnn_mixed.pte"), |program| {
-        // Both read the input, and nothing in between.
+        // Both calls read the input, and the instruction between them is removed.
         let plan = plan(program, 0);
         let steps = steps(plan);
         steps.drain(1..2);

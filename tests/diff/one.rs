@@ -184,7 +184,7 @@ fn the_shape_of_an_intermediate() {
     );
 }
 
-/// In a row of equal calls, the arguments identify the changed one.
+/// Among several equal calls, the arguments identify the changed one.
 #[test]
 fn a_tensor_of_one_of_calls_that_are_alike() {
     let reported = found("device_cuda_idx1.pte", |program| {

@@ -38,7 +38,7 @@ fn a_changed_constant_is_one_difference_with_its_node() {
     assert_eq!(changed, [1, 1, 2]);
 }
 
-/// A new key for new data is no difference of its own.
+/// A new key for new data is not an additional difference.
 #[test]
 fn the_key_of_a_changed_constant_is_no_difference() {
     let before = sample("xnn_mixed.pte");
@@ -129,7 +129,8 @@ fn differences_of_nodes_and_values_name_them() {
     assert!(found.iter().any(|line| line.contains("input2: zero_point: 0 → 3")), "{found:?}");
 }
 
-/// Numbers without a meaning: the backend does not read them, or what they lead to is compared.
+/// Numbers without a meaning: the backend does not read them, or their targets are compared
+/// instead.
 const UNREAD: [&str; 7] = [
     "num_dims",
     "input_ids",

@@ -163,7 +163,7 @@ fn external_key_is_compared_by_its_data(is_state: bool, outputs: &[i32]) {
     };
     assert_eq!(verdict(1), Verdict::Same);
     assert_eq!(verdict(2), Verdict::Different);
-    // Of two equal keys, runtimes use the first.
+    // If two keys are equal, runtimes use the first entry.
     let (program, first, second) = (&files[1].0, &files[1].1, &files[2].1);
     let verdict = |data| {
         let (before, after) = (vec![first], data);
@@ -174,7 +174,7 @@ fn external_key_is_compared_by_its_data(is_state: bool, outputs: &[i32]) {
     assert_eq!(verdict(vec![second, first]), Verdict::Different);
 }
 
-/// The facts about the encoding are those of the headers and of all methods.
+/// The facts about the encoding describe the headers and all methods.
 #[test]
 fn written_facts_are_those_of_the_files() {
     let fact = |before: &[u8], after: &[u8], what: &str| {
@@ -285,7 +285,7 @@ fn a_program_that_loads_and_one_that_is_refused_differ() {
         assert_eq!((report.total(), report.count(Class::Constants)), (1, 1), "{report:?}");
         assert_eq!(diff(&refused, &loads).total(), 1);
     }
-    // One offset is no constant: the runtime loads no segment.
+    // A list with only one offset has no constants, so the runtime loads no segment.
     let none = |segment_index: u32| {
         program(json!({"constant_segment": {"segment_index": segment_index, "offsets": [0]}}))
     };

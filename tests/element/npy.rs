@@ -37,7 +37,7 @@ fn npy_bits_have_the_size_of_the_dtype() {
     assert_eq!(found, [&["bfloat16"][..], &float8].concat());
 }
 
-/// NumPy's kind is that of the values: a number that is read signed has a signed name.
+/// NumPy's kind matches the values: a dtype whose numbers are read as signed has a signed name.
 #[test]
 fn npy_names_have_the_kind_of_the_values() {
     for code in i8::MIN..=i8::MAX {
@@ -138,7 +138,7 @@ fn orders_that_do_not_fit_are_refused() {
         assert_eq!(reordered, None, "{element_size} {sizes:?} {dim_order:?}");
     };
     let six = b"abcdef";
-    // The order is no permutation, or has another rank.
+    // The order is not a permutation, or has another rank.
     refused(b"abcd", 1, &[2, 2], &[0, 0]);
     refused(b"abcd", 1, &[2, 2], &[1, 1]);
     refused(six, 1, &[2, 3], &[1, 2]);

@@ -1,4 +1,4 @@
-//! Genuine files cut short at every byte, and with every byte replaced: nothing panics; an accepted
+//! Genuine files are cut at every byte, and every byte is replaced. Nothing panics: an accepted
 //! file can be read to its last field, and a refusal points inside the file.
 
 use std::fs;

@@ -11,8 +11,8 @@ use crate::support::snapshot::assert_snapshot;
 
 /// A file that has every field of a schema, and every member of its unions.
 ///
-/// Labels are paths as refusals show them: `program.execution_plan[0].name` is where the offset
-/// stands, and `*` and `^` lead on from there.
+/// Labels are paths as refusals show them. `program.execution_plan[0].name` is the position of the
+/// offset, a label with `*` that of its target, and a label with `^` that of the target's vtable.
 pub(super) struct Every {
     pub(super) asm: Asm,
     /// The path of every string, of every vector with the bytes of its elements, of every table.

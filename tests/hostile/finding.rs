@@ -204,9 +204,8 @@ fn every_rule_of_the_layout_is_broken_somewhere() {
     }
 }
 
-/// Each of the 256 codes of a dtype, in a tensor of two elements with 8 bytes of data:
-/// a known code has the right element size, and any other code is reported (format.md
-/// §5).
+/// Each of the 256 dtype codes is tried in a tensor of two elements with 8 bytes of data. A known
+/// code has the right element size, and any other code is reported (format.md §5).
 #[test]
 fn every_dtype_is_known_or_reported() {
     let known = |code: u8| match code {

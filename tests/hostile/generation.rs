@@ -109,7 +109,7 @@ fn zero(tensors: u32) -> Asm {
     legacy(asm, tensors, false)
 }
 
-/// A root that is valid in both layouts: slot 1 is an alignment of 24 or an offset to segments, and
+/// A root that is valid in both layouts. Slot 1 is an alignment of 24 or an offset to segments, and
 /// slot 2 has old tensors or current names. Slot 3 makes it old.
 fn polyglot() -> Asm {
     polyglot_of(1)
@@ -142,8 +142,8 @@ fn polyglot_of(segments: u32) -> Asm {
         .segments(&[0x55; 8])
 }
 
-/// A root that may be of a future generation: the current fields moved up by one slot, so
-/// that slot 3 is there and slot 2 leads to entries with a layout.
+/// A root that may be of a future generation. The current fields moved up by one slot, so slot 3 is
+/// present, and slot 2 leads to entries with a layout.
 fn coming() -> Asm {
     Asm::new()
         .link("flat_tensor")

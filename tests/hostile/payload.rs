@@ -45,8 +45,8 @@ fn mlx() -> Asm {
     asm.link("program").zeros(4).table("program", 4, &[]).label("end")
 }
 
-/// A program of the native backend whose graph has a node with a graph as its argument, which has one too, and so
-/// on: `depth` of them. Each node has that argument `times` times.
+/// A program of the native backend with `depth` nested graphs: a node of each graph has the next
+/// graph as an argument, `times` times.
 fn nested(depth: u32, times: u32) -> Asm {
     let asm = Asm::new().link("program").bytes(b"NPTG").table("program", 8, &[0, 4]);
     let asm = asm.link("methods").vector("methods", 4, 1).link("method");

@@ -129,7 +129,7 @@ fn lists_of_shared_tables_are_bounded_by_their_elements_too() {
     }
 }
 
-/// More different vtables than the walker's cache holds: the last one is charged like the first.
+/// With more vtables than the cache holds, the last vtable is charged like the first.
 #[test]
 fn every_one_of_a_thousand_vtables_is_proven() {
     let segments = |wrong: Option<u32>| {

@@ -9,8 +9,8 @@ use super::imports::Names;
 pub(super) struct Siblings(BTreeMap<Names, BTreeMap<String, BTreeSet<String>>>);
 
 impl Siblings {
-    /// Adds that `user` uses `used`. Only the step below their common parent counts: a child may use what its parent's
-    /// file defines, and a parent its children.
+    /// Adds that `user` uses `used`. Only the names just below their common parent count: a child
+    /// may use what its parent's file defines, and a parent may use its children.
     pub(super) fn add(&mut self, user: &Names, used: &Names) {
         let common = user.iter().zip(used).take_while(|(one, other)| one == other).count();
         if let (Some(from), Some(to)) = (user.get(common), used.get(common)) {

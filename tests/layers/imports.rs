@@ -120,7 +120,7 @@ fn paths_of<'t>(
         }
         match tokens.peek() {
             Some(&"::") => drop(tokens.next()),
-            // A renamed import keeps its own name here: nothing else is asked for.
+            // The new name of a renamed import is skipped, and its own name is kept.
             Some(&"as") => {
                 tokens.nth(1);
                 return vec![path];

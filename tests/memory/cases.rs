@@ -30,8 +30,8 @@ fn freed(index: i32) -> Value {
     json!({"instr_args_type": "FreeCall", "instr_args": {"value_index": index}})
 }
 
-/// A program of one method. Its three operators are an official one, an unknown one, and an official one that
-/// works in place.
+/// A program of one method. Its three operators are an official one, an unknown one, and an
+/// official one that works in place.
 pub(super) fn program(
     values: &[Value],
     ends: (&[i32], &[i32]),
@@ -149,7 +149,7 @@ fn a_move_uses_one_tensor_under_two_indices() {
         vec![jump(3, 4), op(&[], 0), moved(0, 2), jump(4, 6), op(&[], 1), moved(1, 2), op(&[], 3)];
     let all = lives(&program(&values, (&[], &[2]), 48, &[chain]));
     assert_eq!(all[..2], [Some((Some(1), None)), Some((Some(4), None))]);
-    // In a loop, a value that is moved at the end is used at the beginning.
+    // In a loop, a value that is moved at the end of an iteration is used at the start of the next.
     let chain = vec![moved(0, 1), op(&[1], 2), moved(2, 1), jump(3, 1)];
     let all = lives(&program(&values, (&[0], &[]), 48, &[chain]));
     assert_eq!(all[2], at(1, 3));
@@ -187,7 +187,7 @@ fn lists_use_their_tensors() {
     assert_eq!(all, [at(0, 3), at(1, 2), at(2, 3), at(2, 2)]);
 }
 
-/// The list is read, and so is what the same call writes.
+/// The call reads the list, and so also the tensor that the same call writes.
 #[test]
 fn a_list_and_its_tensor_may_meet_in_one_call() {
     let list = json!({"val_type": "TensorList", "val": {"items": [0]}});

@@ -130,7 +130,7 @@ fn lives(file: &[u8]) -> Vec<(TensorRole, Option<(usize, usize)>)> {
     all.iter().map(|of| (of.role, own(of).map(span))).collect()
 }
 
-/// A method with forward jumps only, of which many lie inside longer ones.
+/// A method with forward jumps only, many of which lie inside longer ones.
 fn method_of_forward_jumps(chance: &mut Chance) -> Vec<Does> {
     let len = 4 + chance.below(7);
     (0..len)
@@ -202,7 +202,8 @@ fn without_jumps_lives_are_exact() {
         let needed = needed(&method, &path, &outputs);
         for (tensor, (steps, reads_unwritten)) in needed.into_iter().enumerate() {
             let (role, life) = lives[tensor];
-            // It is read before it is written: its contents come from the previous run, or it is an output.
+            // The tensor is read before it is written: its contents come from the previous run, or
+            // it is an output.
             if reads_unwritten {
                 let whole = Some((0, method.len() - 1));
                 assert!(role != TensorRole::Scratch || life.is_none(), "{tensor}: {method:?}");

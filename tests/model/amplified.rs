@@ -66,7 +66,8 @@ fn segments_of_a_source_that_are_one_range_are_not_written_once_each() {
     is_amplified(&program.image().unwrap_err(), 500_000_000);
 }
 
-/// A program of constants that begin where `begin` says, and all end where the segment does.
+/// Returns a program whose constants begin at the offsets that `begin` returns, and all end with
+/// their segment.
 pub(crate) fn overlapping_constants(count: usize, begin: impl Fn(usize) -> usize) -> Vec<u8> {
     let (mut values, mut offsets) = (String::new(), "0".to_string());
     for nth in 0..count {
@@ -143,7 +144,7 @@ fn shared_data_moves_in_once() {
     assert!(pte.named_data().all(|(_, range)| pte.bytes(range.unwrap()).unwrap() == [7; 1000]));
 }
 
-/// Padding has an allowance: thousands of segments of a byte, each on a page of its own.
+/// Padding has an allowance, so thousands of segments of one byte may each have their own page.
 #[test]
 fn small_segments_may_be_aligned_to_pages() {
     for size in [1, 64, 5000] {

@@ -56,7 +56,7 @@ fn json_that_would_take_more_memory_than_its_budget_is_refused() {
     }
 }
 
-/// A short text may name a long blob over and over: in tables, each is a copy.
+/// A short text may name a long blob many times. In tables, each use is a copy.
 #[test]
 fn a_blob_that_tables_name_over_and_over_is_not_copied_without_a_bound() {
     let long = vec![7u8; 1 << 20];

@@ -63,7 +63,7 @@ fn built<'a>(model: &model::PteModel<'a>) -> model::PteModel<'a> {
     for data in root.backend_delegate_data.take().into_iter().flatten() {
         builder.inline_payload(data.data.unwrap_or_default()).unwrap();
     }
-    // In the order of the segments, which is that of their first use.
+    // The payloads are added in the order of their segments, which is that of their first use.
     let delegates = |root: &Program| -> Vec<u32> {
         let plans = root.execution_plan.iter().flatten();
         let all = plans.flat_map(|plan| plan.delegates.iter().flatten());

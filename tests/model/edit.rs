@@ -200,8 +200,8 @@ fn what_comes_in_is_the_first_of_its_name() {
     assert_eq!(blobs, [Some(&[9][..]), Some(&[2])]);
 }
 
-/// Changed data gets a segment of its own if others share its segment. They keep the old segment as
-/// it was.
+/// If changed data shares its segment with other data, it gets a new segment. The other data keeps
+/// the old segment unchanged.
 #[test]
 fn constants_and_states_leave_others_the_segment_they_shared() {
     let bytes = build::file(&with_payload(
@@ -265,7 +265,7 @@ fn a_state_outside_is_no_part_of_the_states_inside() {
     assert_eq!(program.segments[1].len(), 20, "4, 4 and 12 bytes");
 }
 
-/// Loading ignores the index of an external tensor, but 0 means that it has no memory of its own
+/// Loading ignores the index of an external tensor, but an index of 0 means a tensor without memory
 /// (format.md §7.3).
 #[test]
 fn a_tensor_outside_has_an_index_that_is_not_0() {
@@ -403,7 +403,7 @@ fn tensors_of_other_sizes_share_what_the_largest_has() {
             if !planned.is_empty() {
                 continue;
             }
-            // And out again.
+            // Then the data is moved out again.
             let ptd = program.externalize(|_| true).unwrap();
             let ptd = ptd.image().unwrap().to_bytes().unwrap();
             let ptd = Ptd::read(&ptd).unwrap();
@@ -561,7 +561,7 @@ fn traces_and_names_are_left_out() {
             }
         }
         let stripped = program.image().unwrap().to_bytes().unwrap();
-        // As text, since NaN is not equal to itself.
+        // The text is compared, since NaN is not equal to itself.
         let left = format!("{:?}", Pte::read(&stripped).unwrap().to_model().unwrap().root);
         assert!(left == format!("{expected:?}"), "{name}");
         assert!(stripped.len() <= bytes.len(), "{name}");

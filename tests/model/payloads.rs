@@ -111,8 +111,8 @@ fn programs() -> Vec<(String, Vec<u8>)> {
     programs
 }
 
-/// Every genuine program has the same constants and no new Error with its constants inside, and with named
-/// constants. What was named comes back byte for byte, but for the order in which methods were lowered.
+/// Every genuine program keeps its constants and gets no new Error when they move. Named constants
+/// come back byte for byte, except for the order in which methods were lowered.
 #[test]
 fn payload_constants_move_inside_and_come_back() {
     let (mut in_and_out, mut out_and_in, mut reordered) = (0, 0, Vec::new());
@@ -187,7 +187,7 @@ fn a_key_is_the_digest_of_the_bytes() {
 /// Constants of one place, and constants of equal bytes, are one datum.
 #[test]
 fn equal_constants_share_their_data() {
-    // Both constants of the layer are the first 16 bytes; one of another place has equal bytes.
+    // Both constants of the layer are the first 16 bytes. A third one elsewhere has equal bytes.
     let program = changed(
         &layer(),
         "c1/offset = 0; c1/size = 16; c2/offset = 0; c2/size = 16; \
@@ -448,7 +448,7 @@ fn payloads_that_cannot_be_changed_are_refused() {
     assert_eq!(change(&mut model, INSIDE).unwrap(), MovedConstants::default());
 }
 
-/// Many payloads at one place of a small file are not read, nor copied, over and over.
+/// If a small file has many payloads at one place, they are not read or copied again and again.
 #[test]
 fn overlapping_payloads_are_refused() {
     let mut program = layer();
@@ -523,7 +523,8 @@ fn data_that_another_payload_refers_to_stays() {
     assert_eq!(constants(&inside), constants(&bytes));
 }
 
-/// The backend never reads the size of named data that a payload declares. Inside, it is that of the data.
+/// The backend never reads the size that a payload declares for named data. In the payload, a
+/// constant has the size of its data.
 #[test]
 fn a_constant_inside_has_the_size_of_its_data() {
     let bytes = numbered(&layer());

@@ -53,8 +53,8 @@ fn segments_keep_their_place_as_far_as_they_can() {
     assert_eq!(pte.segment(0), Some(&[1; 100][..]));
 }
 
-/// An offset may have a larger alignment than writers use, by accident. A file of a few bytes does not
-/// grow by a megabyte to keep it.
+/// An offset may have a larger alignment than writers use, by accident. A file of a few bytes does
+/// not grow by a megabyte to keep it.
 #[test]
 fn a_segment_that_moves_keeps_no_alignment_beyond_a_page() {
     let bytes = build::file(

@@ -1,5 +1,5 @@
-//! Graphs of the native backend and of MLX as structs, trees and JSON: recursion is bounded, and written graphs
-//! can be read again.
+//! Graphs of the native backend and of MLX as structs, trees and JSON: recursion is bounded, and
+//! written graphs can be read again.
 
 use pte::Limits;
 use pte::flat::desc::MOST_NESTED;
@@ -26,7 +26,7 @@ fn around(inner: Option<Nested<NativeGraph>>, target: String) -> NativeGraph {
     NativeGraph { nodes: Some(vec![node]), ..NativeGraph::default() }
 }
 
-/// A graph with `depth` others in one another.
+/// Returns a graph with `depth` nested graphs.
 fn deep(depth: u32) -> NativeGraph {
     (0..depth).fold(around(None, "op 0".into()), |graph, nth| {
         around(Some(Nested::new(graph).unwrap()), format!("op {}", nth + 1))

@@ -1,5 +1,5 @@
-//! The sections of payloads without a known schema: handmade payloads of backends without samples, and the
-//! payloads of Core ML.
+//! The sections of payloads without a known schema: handmade payloads of backends without samples,
+//! and the payloads of Core ML.
 
 use std::convert::Infallible;
 use std::fs;

@@ -154,7 +154,7 @@ fn private_addresses_and_queries_are_refused() {
     assert!(server.asked().is_empty());
 }
 
-/// The replies of a store are judged as those of other servers.
+/// The replies of a store are checked like those of other servers.
 #[test]
 fn replies_of_stores_are_not_trusted() {
     let long: Vec<u8> = [LINEAR, &[0; 200_000]].concat();

@@ -1,5 +1,6 @@
 //! Real servers on 127.0.0.1: nginx, moto (S3) and azurite (Azure). `PTE_NGINX`, `PTE_MOTO` and
-//! `PTE_AZURITE` name their programs, which `.ci/run --extra` does; without them a test skips, and says so.
+//! `PTE_AZURITE` name their programs; `.ci/run --extra` sets them. Without its variable, a test
+//! prints a note and passes.
 
 use std::fs;
 #[cfg(feature = "cloud")]
@@ -215,7 +216,7 @@ mod stores {
         check(&settings, "s3://models/in", 1004, "s3://models/in/a b%3F.pte");
     }
 
-    /// Scans a prefix and resumes, and compares rows with those of local files.
+    /// Scans a prefix and resumes, and compares the rows with those of the same local files.
     fn check(settings: &[(&str, &str)], root: &str, count: usize, refused: &str) {
         let out = tempfile::tempdir().unwrap();
         let folder = out.path().to_str().unwrap();

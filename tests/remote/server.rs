@@ -25,7 +25,7 @@ impl Asked {
     }
 }
 
-/// What the server does with a request.
+/// The reaction of the server to a request.
 pub(crate) enum Act {
     /// Sends these bytes and closes the connection.
     Send(Vec<u8>),
@@ -55,7 +55,7 @@ impl Server {
                 let (list, closed, act) =
                     (Arc::clone(&list), Arc::clone(&closed), Arc::clone(&act));
                 thread::spawn(move || {
-                    // A client that has left is no failure of the server.
+                    // A client that closes the connection is not a failure of the server.
                     let _ = answer(stream.unwrap(), &list, &closed, act.as_ref());
                 });
             }
@@ -132,7 +132,7 @@ pub(crate) fn reply(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-/// Returns the range of `file` that was asked for.
+/// Returns a reply with the requested range of `file`.
 pub(crate) fn partial(file: &[u8], asked: &Asked, etag: &str) -> Vec<u8> {
     let (start, end) = asked.range.expect("a range");
     let (end, size) = (end.min(file.len()), file.len());

@@ -1,5 +1,5 @@
-//! Every field of every table and every member of every union, by the declarations: what is
-//! written is what was meant.
+//! Every field of every table and every member of every union, by the declarations: the written
+//! file has the intended contents.
 
 use pte::flat::desc::{Kind, Number, Prim, TableDesc};
 use pte::flat::tree::{FieldValue, Object};
@@ -38,7 +38,7 @@ struct Maker {
 }
 
 impl Maker {
-    /// A table with every field; `tag` is that of its union, if it has one.
+    /// Returns a table with every field. `tag` is the tag of its union, if the table has one.
     fn table(
         &mut self,
         desc: &'static TableDesc,

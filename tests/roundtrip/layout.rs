@@ -1,4 +1,4 @@
-//! Where things lie in what is written.
+//! The layout of written files.
 
 use pte::Pte;
 use pte::flat::tree::{FieldValue, Object};
@@ -111,7 +111,7 @@ fn equal_vtables_are_one() {
     assert_eq!(vtable(buffer.raw().pos()), vtable(inline.raw().pos()), "also of two types");
 }
 
-/// A string of every length in front moves what follows through every alignment.
+/// A string of increasing length in front shifts the rest through every alignment.
 #[test]
 fn elements_are_aligned_wherever_they_come_to_lie() {
     for len in 0..64 {

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::fixtures::judge;
 use crate::support::fixture::Fixture;
 
-/// Returns the rules that a fixture breaks if `calls` come first and its embedding uses the indices in value
-/// `indices`. Value 5 is the constant with the indices, 7 a planned tensor, 8 Null, 9 a list of the size of the
-/// indices, and 11 a tensor without memory.
+/// Returns the rules that a fixture breaks after `calls` are put first and its embedding uses the
+/// indices in value `indices`. Value 5 is the constant with the indices, 7 a planned tensor, 8
+/// Null, 9 a list of the size of the indices, and 11 a tensor without memory.
 fn broken(fixture: &str, indices: u32, calls: &[(&str, Value)]) -> Vec<String> {
     let Fixture(mut file) = Fixture::read(fixture).unwrap();
     let plan = &mut file["root"]["execution_plan"][0];

@@ -98,8 +98,8 @@ fn contracts_follow_values_that_a_move_or_a_result_replaces() {
     assert_eq!(computed, [NUMBER], "a computed divisor of 0");
 }
 
-/// A dim order that is longer than the sizes is reported once, and not walked for each call: it may be
-/// as long as the file.
+/// A dim order that is longer than the sizes is reported once. It is not read again for each call,
+/// since it may be as long as the file.
 #[test]
 fn a_dim_order_that_is_too_long_has_no_strides() {
     let args = ["FLOAT[2,3]", "2", "1", "true", "true", "FLOAT[2,2]", "LONG[2,2]", "."];
@@ -112,8 +112,8 @@ fn a_dim_order_that_is_too_long_has_no_strides() {
     assert_eq!(errors(&file), ["tensor-dim-order-length"]);
 }
 
-/// A dynamic tensor has the sizes in the file until something may resize it, be that a delegate, an
-/// unknown operator, or a list of it.
+/// A dynamic tensor has the sizes in the file until it may be resized. A delegate or an unknown
+/// operator may resize it, also through a list.
 #[test]
 fn sizes_of_resizable_tensors_are_unknown() {
     let args = ["FLOAT[2,3,9]~", "FLOAT[2,4,5]", "FLOAT[2,3,5]", "."];

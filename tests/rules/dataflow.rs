@@ -211,7 +211,7 @@ fn a_freed_tensor_is_not_used_at_any_index() {
     all(&[
         (&["free a", "aten::add.out b b i c c"], &[]),
         (&["free a", "aten::add.out a b i c c"], &["use-after-free 1"]),
-        // In the second run, it has no memory again.
+        // In the second run, the tensor has no memory again.
         (&["aten::add.out a b i c c", "free a"], &["use-after-free 0"]),
         // To free another kind of value is one finding.
         (&["free i", "aten::add.out b b i c c"], &["free-type 0"]),
@@ -225,7 +225,7 @@ fn a_freed_tensor_is_not_used_at_any_index() {
         (&["free out"], &["use-after-free outputs[0]"]),
         // A tensor without elements has no memory to lose.
         (&["free e", "aten::add.out e e i c c"], &[]),
-        // Only its shape is read, or nothing.
+        // Only the tensor's shape is read, or nothing at all.
         (&["free a", "aten::sym_size.int a zero j"], &[]),
         (&["free a", "aten::full_like.out a i n c c"], &[]),
         (&["free a", "aten::add.out b b i c a"], &[]),
@@ -247,11 +247,11 @@ fn a_tensor_with_two_indices_is_freed_at_both() {
         // The other of the two keeps its memory, also in the second run.
         (&["move a b", "aten::add.out c c i out out", "free b"], &[]),
         (&["free b", "aten::add.out a a i c c", "move a b"], &["use-after-free 1"]),
-        // In the second run.
+        // The tensor is used in the second run.
         (&["move a b", "aten::add.out b b i c c", "free a"], &["use-after-free 1"]),
         // The result of an operator that works in place is its first argument.
         (&["aten::copy_ b c f a", "free a", "aten::add.out b c i c c"], &["use-after-free 2"]),
-        // In a list, as an output, and what the caller gives.
+        // The tensor is in a list, is an output, or comes from the caller.
         (&["inputs u", "move u a", "free u", "aten::cat.out [a,b] i c c"], &["use-after-free 2"]),
         (&["inputs u", "move u out", "free u"], &["use-after-free outputs[0]"]),
         (&["inputs u", "move u a", "free u", "aten::add.out a a i c c"], &["use-after-free 2"]),
@@ -308,9 +308,9 @@ fn a_tensor_without_memory_may_get_it_from_an_instruction() {
         (&["move v u"], &[]),
         (&["move v out"], &["move-unstored outputs[0]"]),
         (&["executorch_prim::et_view.default v (i) u", USED], &["storage-missing 1"]),
-        // In the first run only: in the second it has memory.
+        // The tensor has no memory in the first run only. In the second run it has.
         (&["move v u", USED, "move a v"], &["move-unstored 1"]),
-        // Only its shape is asked for, or it becomes an argument of what works in place.
+        // Only the tensor's shape is read, or the tensor is an argument of an in-place operator.
         (&["aten::sym_size.int u zero j"], &[]),
         (&["aten::copy_ a b f u"], &[]),
         (&["aten::copy_ a b f u", USED], &[]),
@@ -340,7 +340,7 @@ fn a_moved_value_is_of_the_kind_that_is_used() {
         (&["move i x", ceil], &["move-type-unread 0", "move-type 1"]),
         (&[ceil, "move i x"], &["move-type-unread 1", "move-type 0"]),
         (&["move i x", "move y x", ceil], &["move-type-unread 0"]),
-        // It is an Int from there on.
+        // The value is an Int from there on.
         (&["move i x", "move x i"], &["move-type-unread 0"]),
         (&["move i u", "free u"], &["move-type-unread 0", "move-type 1"]),
         (&["move i a", "aten::cat.out [a,b] i c c"], &["move-type-unread 0", "move-type 1"]),
@@ -391,11 +391,11 @@ fn a_result_has_the_kind_of_its_operands() {
     for (lines, expected) in [
         (&[double, ceil][..], &[][..]),
         (&[int, ceil], &["result-type 1"]),
-        // A forward jump affects only what it skips.
+        // A forward jump affects only the instructions that it skips.
         (&[int, ceil, "jump f 3"], &["result-type 1"]),
         (&[int, "jump g 2", ceil], &["result-type 2"]),
         (&[COMPARE, "jump g 3", int, ceil], &[]),
-        // What it is computed from may be a result too.
+        // The operands of a result may be results too.
         (&[of("i", "x"), double, ceil], &["result-type 2"]),
         (&["executorch_prim::add.Scalar i x y", ceil], &[]),
         // The kind of the other value is not known.
@@ -468,7 +468,7 @@ fn at_a_join_point_a_value_is_joined() {
             &[COMPARE, "jump g 3", "free b", "free a", "aten::add.out a b i c c"],
             &["use-after-free 4"],
         ),
-        // Jumps ahead that cross each other: `a` is `b` or `k`, and what is written to may be either.
+        // Forward jumps that cross each other: `a` is `b` or `k`, so the write may be to either.
         (
             &[
                 COMPARE,
@@ -524,9 +524,9 @@ fn values_that_a_loop_modifies_are_unknown_after_it() {
             &["free a", "jump f 0", "aten::add.out a b i c c"],
             &["loop-endless 1", "use-after-free 2"],
         ),
-        // What every iteration does is known after the loop.
+        // The effects of every iteration are known after the loop.
         (&[COMPARE, "free a", "jump g 0", "aten::add.out a b i c c"], &["use-after-free 3"]),
-        // Only another jump leads to the instructions after a jump that is always taken.
+        // After a jump that is always taken, only other jumps lead to the next instructions.
         (&["jump no 3", USED, "jump no 5", VIEW, "jump no 1", USED], &[]),
         // Nested loops, and loops in sequence.
         (
@@ -550,7 +550,7 @@ fn values_that_a_loop_modifies_are_unknown_after_it() {
     ]);
 }
 
-/// In the first iteration, these jumps are not taken, or not reached.
+/// In the first iteration, these jumps are not taken or not reached.
 #[test]
 fn a_loop_may_be_left_in_a_later_iteration() {
     let used = "aten::add.out c c i out out";
@@ -560,12 +560,12 @@ fn a_loop_may_be_left_in_a_later_iteration() {
         (&["jump no 4", COMPARE, "jump g 7", COMPARE, COMPARE, "jump g 1", "free c", used], &[]),
         // Without a backward jump, instructions are judged as they are.
         (&["jump f 5", "move no f", COMPARE, COMPARE, "free c", used], &["use-after-free 5"]),
-        // Behind a jump that is always taken, and before what jumps back there.
+        // The instruction comes after a jump that is always taken, and before a jump back to it.
         (
             &["jump no 2", "move x n", "aten::add.out a b n c c", COMPARE, "jump g 1"],
             &["args-type 2", "move-type-unread 1"],
         ),
-        // Behind a jump that is always taken, and what comes when something has jumped back there.
+        // The instruction comes after a jump that is always taken, and is reached by a jump back.
         (&["jump no 3", "aten::add.out a b n c", "jump no 4", "jump no 1"], &["args-count 1"]),
         (
             &["jump no 3", COMPARE, "jump no 4", "jump no 1", "aten::add.out a b n c"],
@@ -595,7 +595,7 @@ fn a_loop_ends_if_its_condition_may_change() {
         (&["aten::add.out a b i c c", "jump g 0"], &["loop-endless 1"]),
         (&["delegate a g", "jump g 0"], &[]),
         (&["delegate a i", "jump g 0"], &["loop-endless 1"]),
-        // In another chain it is changed once.
+        // In another chain, the value is changed once.
         (
             &[COMPARE, "jump g 0", "chain", "aten::add.out a b i c c", "jump g 0"],
             &["loop-endless 1"],
@@ -604,12 +604,13 @@ fn a_loop_ends_if_its_condition_may_change() {
             &["aten::add.out a b i c c", "jump g 0", "chain", COMPARE, "jump g 0"],
             &["loop-endless 1"],
         ),
-        // A jump to itself is no loop around another instruction.
+        // A jump to itself is not a loop around another instruction.
         (&[COMPARE, "jump g 1", "jump g 0"], &["jump-to-itself 1"]),
     ]);
 }
 
-/// Also where no operator is known, or none is called, and every tensor has a place from the start.
+/// The rule holds without a known operator, without calls, and with memory for each tensor at
+/// first.
 #[test]
 fn delegates_do_not_use_freed_tensors() {
     let tensor = json!({"val_type": "Tensor", "val": {

@@ -3,8 +3,8 @@
 //!
 //! `tests/support/fixture.rs` reads fixtures.
 //!
-//! What breaks a rule of the layout cannot be written as JSON: see `tests/hostile/finding.rs`. Nor can a file of
-//! another kind: see `tests/cli/foreign.rs`.
+//! Files that break a rule of the layout cannot be written as JSON: see `tests/hostile/finding.rs`.
+//! Nor can files of another format: see `tests/cli/foreign.rs`.
 
 use core::fmt::Write;
 use std::collections::BTreeSet;

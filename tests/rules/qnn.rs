@@ -92,7 +92,7 @@ const FIRST: &str = concat!(
     "390000000c00000008000c0004000800080000004b00000008000000",
 );
 
-/// Up to 0.6 a current reader takes graph_name for library_path.
+/// A current reader takes the field graph_name of releases up to 0.6 for library_path.
 #[test]
 fn the_options_of_release_0_6_are_known() {
     let byte = |at| u8::from_str_radix(&FIRST[at..at + 2], 16).unwrap();

@@ -140,7 +140,7 @@ fn some_rules_are_other_ones_for_some_releases() {
     assert_eq!(of((1, 5)), (vec!["constants-inline", old], vec![]));
 }
 
-/// Files that say in their name which release wrote them.
+/// The names of these files state the release that wrote them.
 #[test]
 fn genuine_files_are_known_to_the_release_that_wrote_them() {
     let mut seen = 0;
@@ -175,8 +175,9 @@ fn what_generation_0_has_too_early_is_reported_where_it_stands() {
     }
 }
 
-/// What four releases did with the samples is recorded. A sample that a release runs has no Error for that
-/// release, and one that crashes it has one. The snapshot has those it does not run and that have none.
+/// The recorded verdicts of four releases on the samples. A sample that a release runs must have no
+/// Error for that release, and a sample that crashes it must have one. The snapshot lists samples
+/// that do not run and have no Error.
 #[test]
 fn recorded_verdicts_of_releases_agree() {
     let recorded = fs::read_to_string("tests/data/releases.jsonl").unwrap();

@@ -114,7 +114,7 @@ fn bytes_after_the_segments_of_a_ptd_are_reported() {
     assert_eq!(found(1), ["trailing-bytes: header"]);
 }
 
-/// Up to release 0.7, the header does not say how long the segments are.
+/// Up to release 0.7, the header does not declare the length of the segments.
 #[test]
 fn a_header_of_24_bytes_declares_nothing() {
     let of = |length: u32| {

@@ -52,7 +52,7 @@ fn good_files_with_any_one_change_are_refused_or_sound() {
         let mut changed = Vec::new();
         changes(&whole["root"].take(), &mut |root| changed.push(root));
         for root in changed {
-            // Not every change can be written.
+            // Not every change results in JSON that can be loaded.
             if load::read(&root.to_string(), schema.root, &mut load::no_files).is_err() {
                 continue;
             }

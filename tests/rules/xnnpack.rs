@@ -1,4 +1,4 @@
-//! Rules on XNNPACK payloads, on small graphs of which one thing is changed.
+//! Rules on XNNPACK payloads, on small graphs with one change.
 //!
 //! A graph is written as its values and one node. [`graph`] adds what every sound program has around
 //! them: ids, constants of the needed size, scales, and a call with a tensor for each input and output.

@@ -1,8 +1,9 @@
 //! An assembler with labels for hand-made files, and the smallest sound files.
 //!
-//! Bytes are written in file order. A *place* is a label, or a label and a distance (`"plan^+4"`, `"end-1"`); it
-//! may be used before its label is defined. By convention `name` is the position of an offset or a number,
-//! `name*` is the target of the offset, and `name^` is the vtable of the table there.
+//! Bytes are written in file order. A *place* is a label, or a label and a distance (`"plan^+4"`,
+//! `"end-1"`). It may be used before its label is defined. By convention `name` is the position of
+//! an offset or a number, `name*` is the target of the offset, and `name^` is the vtable of the
+//! table there.
 
 use std::collections::BTreeMap;
 

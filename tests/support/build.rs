@@ -181,7 +181,7 @@ fn mlx_payload(graph: &Value, size: usize) -> Vec<u8> {
     out
 }
 
-/// Returns an XNNPACK payload of `size` bytes, with so many constants of zeros behind its graph.
+/// Returns an XNNPACK payload of `size` bytes. Its graph is followed by `constants` bytes of zeros.
 #[track_caller]
 pub(crate) fn payload(graph: &Value, constants: u64, size: usize) -> Vec<u8> {
     let schema = &xnnpack::desc::SCHEMA;

@@ -1,6 +1,6 @@
 //! Descriptions of files as JSON, in `tests/rules`.
 //!
-//! A fixture is what [`build::file`] takes, or the difference to one:
+//! A fixture is a description for [`build::file`], or the difference to one:
 //!
 //! ```text
 //! {

@@ -1,4 +1,4 @@
-//! Dumps, and their comparison with those of another decoder.
+//! Creates dumps, and compares them with those of another decoder.
 
 use pte::flat::json;
 use pte::ptd::Root;

@@ -12,8 +12,8 @@ use crate::cli::output::{Content, Output};
 use crate::cli::problem::{Problem, Status};
 use crate::cli::text::{name_of, wide};
 
-/// An accepted finding. Offsets and values are left out, so that a new export of the same program has the
-/// same findings.
+/// An accepted finding. Offsets and values are left out, so that a new export of the same program
+/// has the same findings.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Accepted {
@@ -98,8 +98,8 @@ impl Baseline {
         Ok(count)
     }
 
-    /// Takes the accepted findings out of a file, and returns how many there were. A file is good if every
-    /// Error in it is accepted.
+    /// Takes the accepted findings out of a file, and returns how many there were. A file is good
+    /// if every Error in it is accepted.
     pub(super) fn take_out(&mut self, file: &mut CheckedFile) -> u64 {
         let (mut kept, mut taken) = (Vec::new(), 0u64);
         for finding in core::mem::take(&mut file.findings) {

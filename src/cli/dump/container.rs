@@ -99,8 +99,8 @@ impl<'d> ContainerWriter<'d> {
         Ok(digest)
     }
 
-    /// Adds notes if `pte build` cannot restore the file. Tables in an unknown layout are not rebuilt
-    /// to compare them: their bytes differ.
+    /// Adds notes if `pte build` cannot restore the file. Tables in an unknown layout are not
+    /// rebuilt to compare them: their bytes differ.
     fn compare_rebuilt<R: RootNode>(
         &mut self,
         file: &FileModel<'_, R>,

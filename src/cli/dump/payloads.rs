@@ -138,8 +138,8 @@ impl<'d> PayloadWriter<'d> {
     }
 }
 
-/// Returns the place of the tables in a file that is no model; `None` if the schema of its tables is
-/// not known.
+/// Returns the place of the tables in a file that is no model; `None` if the schema of its tables
+/// is not known.
 pub(super) fn place(bytes: &Bytes, name: &UntrustedString) -> Result<Option<TablesPlace>, Problem> {
     let (head, len) = bytes.head(name)?;
     match TablesPlace::of(&head, len) {

@@ -7,7 +7,8 @@ use pte::payload::{Section, Sections, Unreadable};
 
 use crate::cli::output::Output;
 
-/// Writes the sections of a payload as an object, or the message of an invalid payload. `level` indents lines; `None` writes one line.
+/// Writes the sections of a payload as an object, or the message of an invalid payload. `level`
+/// indents lines; `None` writes one line.
 pub(super) fn write(
     found: &Result<Sections, Unreadable>,
     level: Option<usize>,

@@ -121,7 +121,7 @@ fn the_cache_fills_all_of_its_slots() {
     assert_eq!(kept, MANY_SLOTS, "a full cache uses every slot");
 }
 
-/// In a file with a vtable for each table, not every vtable may be searched for in eight slots.
+/// If a file has a vtable for each table, the search for each must not try eight slots.
 #[test]
 fn after_thousands_of_misses_only_the_first_slot_is_probed() {
     let buf = vtables(6000);

@@ -1,7 +1,7 @@
 //! OpenVINO's payloads: a compiled model as the CPU plugin exports it.
 //!
-//! ExecuTorch passes the payload to OpenVINO. The layout is that of genuine files of OpenVINO 2026.
-//! Payloads of other plugins and releases have another layout, and are opaque.
+//! ExecuTorch passes the payload to OpenVINO. The layout was taken from genuine files of OpenVINO
+//! 2026. Payloads of other plugins and releases have another layout, and are opaque.
 
 use alloc::string::String;
 use core::ops::{Deref, Range};

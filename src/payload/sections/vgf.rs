@@ -1,7 +1,7 @@
 //! VGF, the container of Arm's ML extensions for Vulkan.
 //!
-//! ExecuTorch passes the payload to Arm's library. The layout is that of genuine files of version
-//! 0.5.
+//! ExecuTorch passes the payload to Arm's library. The layout was taken from genuine files of
+//! version 0.5.
 
 use alloc::format;
 use core::ops::{Deref, Range};

@@ -116,7 +116,7 @@ fn browser_shows_the_page_and_runs_no_script_of_the_file() {
     }
 }
 
-/// A reader types into the search, folds and unfolds, sorts, and follows a link into what is folded.
+/// A reader types into the search, folds and unfolds, sorts, and follows a link into a folded part.
 #[test]
 fn browser_searches_folds_sorts_and_follows_links() {
     let Some(browser) = browser() else { return };

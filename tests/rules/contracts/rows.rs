@@ -6,7 +6,8 @@ pub(super) const NUMBER: &str = "kernel-number";
 const QUANTIZED: &str = "quantized-contract";
 const STRIDED: &str = "strided-out-of-bounds";
 
-/// Operators; the arguments of a call; and what does not keep the contract in place of one.
+/// The names of operators, the arguments of a call, and replacements of one argument that break the
+/// contract.
 ///
 /// An argument is `FLOAT[2,3]`, a STATIC tensor, `FLOAT[2,3]~`, one that may be resized, or
 /// `FLOAT[2,3]~^`, one that a call before has resized, if to the same sizes, and `FLOAT[2,3]r` is stored
@@ -138,7 +139,7 @@ pub(super) const ROWS: &[Row] = &[
         "FLOAT[2,3] (1,2) 1 {FLOAT[2,1];FLOAT[2,2]} .",
         &[
             (3, "{FLOAT[2,1];HALF[2,2]~}", DTYPE),
-            // What is below −rank is a dimension for a moment.
+            // A dimension below −rank.
             (2, "-3", SHAPE),
         ],
     ),
@@ -153,8 +154,8 @@ pub(super) const ROWS: &[Row] = &[
         &[(0, "FLOAT[2,3,5]", SHAPE), (1, "FLOAT[2,3,5]", SHAPE), (1, "FLOAT[8]~", SHAPE)],
     ),
     ("aten::bmm.out", "FLOAT[2,3,0] FLOAT[2,4,5] FLOAT[2,3,5] .", &[(0, "FLOAT[6]", SHAPE)]),
-    // A tensor that a call has resized is not judged by the sizes in the file. One that no call resizes
-    // is: so is an input, which has its greatest size.
+    // A tensor that a call has resized is not judged by its sizes in the file. A tensor that no
+    // call resizes is, such as an input, which has its maximum size.
     (
         "aten::bmm.out",
         "FLOAT[2,3,9]~^ FLOAT[2,4,5] FLOAT[2,3,5] .",
@@ -177,7 +178,7 @@ pub(super) const ROWS: &[Row] = &[
         "FLOAT[2,3,1] 2 LONG[0,3] 1 FLOAT[2,3,1] .",
         &[(1, "1", SHAPE), (2, "LONG[0]", SHAPE)],
     ),
-    // In a tensor that is stored first dimension last, the last dimension has the longest stride.
+    // If a tensor is stored first dimension last, its last dimension has the longest stride.
     (
         "aten::topk.values",
         "FLOAT[2,3] 2 1 true true FLOAT[2,2] LONG[2,2] .",
@@ -196,7 +197,7 @@ pub(super) const ROWS: &[Row] = &[
         &[
             (1, "(0,-1)", NUMBER),
             (1, "(-1,0)", NUMBER),
-            // In 64 bits that is 0 too.
+            // In 64-bit arithmetic, this product is 0 too.
             (1, "(-1,9223372036854775807,-9223372036854775808,2)", NUMBER),
         ],
     ),

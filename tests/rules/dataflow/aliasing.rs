@@ -15,13 +15,13 @@ fn outputs_share_no_bytes_with_inputs() {
         (&["aten::add.out deeper c i a a"], &[]),
         // A value that was replaced has no known bytes either.
         (&["move b a'", "aten::add.out a' c i a a"], &[]),
-        // What is not read, and what is put there afterwards.
+        // A result at the place of another argument is not read. It is put there after the call.
         (&["aten::add.out b c i a a'"], &[]),
         (&["aten::copy_ a c f a'"], &[]),
         // An offset has two halves.
         (&["aten::add.out far c i a a"], &[]),
         (&["aten::add.out far far i big big"], &["args-overlap 0"]),
-        // Only the index of a scatter decides where it writes.
+        // Only the index tensor of a scatter decides which elements are written.
         (&["aten::scatter_add.out b i ix c a a"], &[]),
         (&["aten::scatter_add.out b i ix' c a a"], &["index-overlap 0"]),
         (&["aten::scatter_add.out b i ix a' a a"], &["args-overlap 0"]),
@@ -58,7 +58,8 @@ fn kernels_do_not_read_again_what_they_overwrite() {
     ]);
 }
 
-/// The elements of such an index are what the other tensor left there.
+/// If no call writes the index tensor, its elements are those that another tensor left in its
+/// memory.
 #[test]
 fn an_index_that_nothing_writes_is_not_written_over() {
     let written = "aten::relu.out b a a";

@@ -15,7 +15,7 @@ fn a_number_that_is_read_from_a_tensor_has_the_kind_of_its_dtype() {
     ]);
 }
 
-/// The sizes of a tensor, and what is computed from them, are known if nothing resizes it.
+/// If no call resizes a tensor, its sizes are known, and so are the numbers computed from them.
 #[test]
 fn a_second_run_meets_what_the_first_has_computed() {
     all(&[
@@ -31,7 +31,8 @@ fn a_second_run_meets_what_the_first_has_computed() {
             &["executorch_prim::sub.Scalar j i j", "executorch_prim::mod.int i j y"],
             &["kernel-number 1"],
         ),
-        // No Int is NaN: the runtime makes another number of it, which is no dimension.
+        // An Int is never NaN: the runtime converts NaN to another number, which is not a
+        // dimension.
         (
             &[
                 "aten::sym_size.int a zero j",
@@ -40,7 +41,7 @@ fn a_second_run_meets_what_the_first_has_computed() {
             ],
             &["kernel-shape 0"],
         ),
-        // A number that each iteration computes anew is known after the loop.
+        // A number that each iteration computes again is known after the loop.
         (
             &[
                 "aten::sym_size.int a zero j",
@@ -59,7 +60,7 @@ fn a_second_run_meets_what_the_first_has_computed() {
             ],
             &[],
         ),
-        // The second iteration uses what the first has computed, if it certainly runs.
+        // The second iteration uses the results of the first, if the second certainly runs.
         (
             &["aten::sym_size.int a zero zero", "executorch_prim::lt.Scalar i i g", "jump g 0"],
             &["kernel-shape 0"],

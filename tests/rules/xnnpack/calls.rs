@@ -70,7 +70,8 @@ fn arguments_are_tensors_of_the_graph_s_datatypes() {
     }
 }
 
-/// The sizes of an argument count, in the order of its memory; those of a value do not.
+/// The sizes of an argument are compared in the order of its memory. The sizes of a value are
+/// ignored.
 #[test]
 fn shapes_of_arguments_are_in_the_order_of_memory() {
     let large = "p/non_const_buffer_sizes = [0, 4096]; a1/allocation_info/memory_offset_low = 2048";

@@ -78,7 +78,7 @@ fn constants_are_behind_the_graph() {
     );
 }
 
-/// Data with a key is as long as its shape needs, and as the payload says.
+/// Data with a key must have the length that its shape needs, and that the payload declares.
 #[test]
 fn constants_in_named_data_have_the_bytes_that_are_read() {
     let program = |says: u64, has: u64| {
@@ -204,7 +204,8 @@ fn the_parts_of_a_payload_are_in_it() {
     assert_eq!(judged(22, len - constants), []);
 }
 
-/// The runtime frees a payload in a segment once it is loaded. The backend has then copied what layers take.
+/// The runtime frees a payload in a segment after loading it. By then, the backend has copied the
+/// constants of layers.
 #[test]
 fn constants_of_a_segment_are_those_that_the_backend_copies() {
     let dims: &[u64] = &[4, 4];
@@ -276,7 +277,7 @@ fn a_layer_with_a_computed_filter_or_bias_copies_nothing() {
     is_broken(&judge(&named), "xnnpack-named-freed", "reads constant 1", "filter and term");
 }
 
-/// The backend asks for a key up to its NUL, and names of backends end there too.
+/// The backend reads a key up to its first NUL, and so the names of backends.
 #[test]
 fn keys_and_backends_are_read_up_to_a_nul() {
     let values =
@@ -285,7 +286,7 @@ fn keys_and_backends_are_read_up_to_a_nul() {
     let program = graph(&values, &[node("XNNFullyConnected", ids)]);
     let mut named = with_named_constant(&program, 64);
     passes(&named, "the whole key");
-    // What the backend finds under `key` is shorter.
+    // The data under the shortened key `key` is too short.
     let long = changed(&named, "c1/named_key = \"key\\u0000x\"");
     named = long;
     let root = &mut named["root"];

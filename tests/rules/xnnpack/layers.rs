@@ -203,7 +203,7 @@ fn a_linear_layer_reads_as_much_as_its_filter_says() {
             ("n0/bias_id = 4294967295", "", ""),
             ("n0/flags = 2", "", ""),
             ("n0/flags = 512", "xnnpack-attribute", "unknown flags 0x200"),
-            // Four by five, of which the columns are the outputs.
+            // Four by five, in which the columns are the outputs.
             ("n0/flags = 1; v1/dims = [4, 5]", "", ""),
             ("n0/flags = 1", "xnnpack-shape", "an input of [2, 4] and a filter of [5, 4]"),
             ("v1/dims = [20]; v1/num_dims = 1", "xnnpack-attribute", "a filter of 1 dimensions"),
@@ -220,7 +220,7 @@ fn a_linear_layer_reads_as_much_as_its_filter_says() {
                 "xnnpack-shape",
                 "an input of [2, 0] and a filter of [5, 0]",
             ),
-            // Only the first and the last size count.
+            // Only the first and the last size of a filter count.
             (
                 "v1/dims = [5, 0, 4]; v1/num_dims = 3; c1/size = 79",
                 "xnnpack-constant-short",

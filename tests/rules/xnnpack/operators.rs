@@ -468,7 +468,7 @@ fn pooling_windows_are_inside_of_32_bits_and_step_on() {
             ],
         );
     }
-    // Only the maximum has a dilation.
+    // Only the maximum pooling uses its dilation.
     hold(&sound("XNNAvgPooling2d"), &[("n0/dilation_height = 0; n0/dilation_width = 2", "", "")]);
     hold(
         &sound("XNNMaxPooling2d"),

@@ -45,7 +45,7 @@ fn each_value_has_one_producer_before_its_readers() {
     );
 }
 
-/// What a graph is about, its values, its nodes, and a part of the finding if it has one.
+/// The description of a graph, its values, its nodes, and a part of the finding if there is one.
 type Graph<'g> = (&'g str, &'g [Role], &'g [Value], Option<&'g str>);
 
 /// The backend removes copies that one node reads, and replaces the first of the node's inputs alone.

@@ -218,7 +218,7 @@ fn scales_in_tables_are_normal_and_positive() {
     );
 }
 
-/// Scales of channels are f32, those of groups bf16. `size` bytes are behind the graph.
+/// The scales of channels are f32, and the scales of groups bf16. `size` bytes are after the graph.
 fn with_scales(kind: &'static str, count: u64, size: u64) -> Value {
     let (dims, bytes): (&[u64], _) =
         if kind == "qcint8" { (&[3, 2], 4 * count) } else { (&[1, 96], 2 * count) };
@@ -309,7 +309,7 @@ fn scales_in_named_data_are_normal_and_positive() {
     }
 }
 
-/// Inputs of release 0.1 are quantized by a field of their own.
+/// In release 0.1, a separate field gave the quantized type of an input.
 #[test]
 fn inputs_are_quantized_by_a_field_of_release_0_1() {
     let values: [Tensor<'_>; 4] = [

@@ -9,8 +9,8 @@ use pte::graph::{DrawOptions, EdgeKind, GraphNode, MethodGraph, NodeId, NodeKind
 use super::left_out;
 use crate::cli::text::{count, name, wide};
 
-/// Returns the graph of a method with at most `left` rows, and subtracts the shown rows from `left`. A
-/// method with more instructions than the command draws has no graph.
+/// Returns the graph of a method with at most `left` rows, and subtracts the shown rows from
+/// `left`. A method with more instructions than the command draws has no graph.
 pub(super) fn show(graph: MethodGraph<'_>, left: &mut usize) -> Markup {
     let instructions = graph.instruction_count();
     if instructions == 0 {
@@ -197,8 +197,8 @@ impl<'g> Rows<'g> {
     }
 }
 
-/// Gives each jump a lane, and each row that its line crosses a [`Bracket`]. A jump is a pair of rows. The
-/// shortest jumps are innermost.
+/// Gives each jump a lane, and each row that its line crosses a [`Bracket`]. A jump is a pair of
+/// rows. The shortest jumps are innermost.
 fn brackets(mut jumps: Vec<(usize, usize)>, rows: usize) -> Vec<Vec<Bracket>> {
     let mut brackets: Vec<Vec<Bracket>> = vec![Vec::new(); rows];
     jumps.sort_by_key(|&(from, to)| from.abs_diff(to));
