@@ -1,6 +1,5 @@
 //! The command: parses arguments, runs a verb and returns an exit status.
 
-use core::fmt::Write;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -375,13 +374,4 @@ impl Color {
         }
         .write_global();
     }
-}
-
-/// Formats bytes as hexadecimal digits.
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -51,9 +51,13 @@ pub enum ForeignFormat {
 }
 
 impl ForeignFormat {
-    /// Recognizes a format by a file's first bytes, of which at most 64 are read.
+    /// The number of first bytes by which a format is recognized. The header of a delegate's payload has at most
+    /// as many.
+    pub const HEAD: u64 = 64;
+
+    /// Recognizes a format by a file's first bytes, of which at most [`HEAD`](Self::HEAD) are read.
     pub fn of(head: &[u8]) -> Self {
-        let head = head.get(..64).unwrap_or(head);
+        let head = usize::try_from(Self::HEAD).ok().and_then(|len| head.get(..len)).unwrap_or(head);
         if head.is_empty() {
             return Self::Empty;
         }

@@ -91,6 +91,16 @@ fn write_escaped(text: &str, out: &mut impl Write) -> fmt::Result {
     out.write_str(text.get(plain..).unwrap_or_default())
 }
 
+/// Returns bytes as hexadecimal digits, such as those of a digest.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
 /// A text that is displayed escaped. [`raw`](Self::raw) returns it unescaped, for a lookup or for a
 /// format with its own escapes.
 ///

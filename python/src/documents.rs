@@ -4,6 +4,7 @@ use pte::File;
 use pte::map::{Map, MapDocument, Nesting, RangeEntry};
 use pte::memory::{DocumentWriter, Memory, MethodDocument};
 use pte::payload::{PayloadContents, Scratch};
+use pte::quoted::hex;
 use pte::schema::program::view::ExecutionPlan;
 use sha2::{Digest, Sha256};
 
@@ -44,11 +45,6 @@ pub(crate) fn blob(bytes: &[u8], inline: bool) -> Option<String> {
     }
     let digest = hex(&Sha256::digest(bytes));
     Some(format!("{{\"sha256\": \"{digest}\", \"len\": {}}}", bytes.len()))
-}
-
-/// Formats bytes as hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns the document `pte.memory/1`.

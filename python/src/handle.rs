@@ -42,11 +42,10 @@ type Entry = (Option<i8>, Option<&'static str>, Option<Vec<i32>>, Option<Vec<u8>
 impl Handle {
     pub(crate) fn open(source: Source, name: String, limits: Limits) -> Result<Self> {
         let name = UntrustedString::from(name);
-        let mut head = [0; HEAD];
-        let len = usize::try_from(source.size()?).map_or(HEAD, |len| len.min(HEAD));
-        let head = head.get_mut(..len).unwrap_or_default();
-        source.read_at(0, head)?;
-        let is_bundled = matches!(ForeignFormat::of(head), ForeignFormat::BundledProgram(_));
+        let len = source.size()?.min(ForeignFormat::HEAD);
+        let mut head = vec![0; usize::try_from(len).unwrap_or_default()];
+        source.read_at(0, &mut head)?;
+        let is_bundled = matches!(ForeignFormat::of(&head), ForeignFormat::BundledProgram(_));
         let source = if is_bundled { program_of(source, &limits)? } else { source };
         let opened = pte::Handle::open(source, &limits)?;
         Ok(Self { opened, name, limits, is_bundled, order: OnceLock::new() })
@@ -375,6 +374,3 @@ fn ends(range: Range<u64>) -> (u64, u64) {
 pub(crate) fn limits(trusted: bool) -> Limits {
     if trusted { Limits::TRUSTED } else { Limits::UNTRUSTED }
 }
-
-/// The number of bytes by which a format is recognized.
-const HEAD: usize = 64;

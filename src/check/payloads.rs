@@ -574,7 +574,8 @@ where
     /// Reads the first bytes of a payload, which have its header.
     fn head(&mut self, payload: Range<u64>) -> Result<Option<Head<'b>>, E> {
         let len = payload.end.saturating_sub(payload.start);
-        let bytes = self.read(payload.start..payload.start.saturating_add(len.min(HEAD)))?;
+        let bytes =
+            self.read(payload.start..payload.start.saturating_add(len.min(ForeignFormat::HEAD)))?;
         Ok(bytes.map(|bytes| Head { bytes, len }))
     }
 
@@ -592,6 +593,3 @@ struct Head<'b> {
     bytes: Cow<'b, [u8]>,
     len: u64,
 }
-
-/// The largest number of bytes that the header of a payload has.
-const HEAD: u64 = 64;

@@ -13,7 +13,7 @@ use crate::error::PathComponent;
 use crate::flat::view::{Table, Vector};
 use crate::method;
 use crate::quoted::Quoted;
-use crate::schema::program::tag;
+use crate::schema::program::is_list;
 use crate::schema::program::view::{ExecutionPlan, KernelTypes};
 use crate::schema::scalar::ScalarType;
 
@@ -206,7 +206,7 @@ fn ends(
             None => plan.find(out, &IO_INDEX, plan.view.raw(), &path, || {
                 format!("value {index} is asked for, and there are {}", plan.len)
             }),
-            Some(tag::IntList..=tag::OptionalTensorList) => {
+            Some(tag) if is_list(tag) => {
                 plan.find(out, &IO_TYPE, plan.view.raw(), &path, || {
                     let name = plan.value(index.into()).and_then(|value| value.name());
                     format!("value {index} is {}", name.unwrap_or_default())

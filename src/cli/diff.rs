@@ -292,7 +292,7 @@ fn title(class: Class) -> String {
 fn text(shown: &Shown) -> UntrustedString {
     match shown.sha256 {
         Some(sha) => {
-            let digest = super::hex(sha.get(..8).unwrap_or_default());
+            let digest = pte::quoted::hex(sha.get(..8).unwrap_or_default());
             format!("{} sha256 {digest}…", shown.text).into()
         }
         None => shown.text.as_str().into(),

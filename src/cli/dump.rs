@@ -7,16 +7,17 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use sha2::{Digest, Sha256};
 
+use super::Common;
 use super::input::{Bytes, Input, Streams};
 use super::output::{Content, Output, formatted};
 use super::problem::{Problem, Status, note};
 use super::text::{count, name_of};
-use super::{Common, hex};
 use pte::flat::json;
 use pte::flat::view::Table;
 use pte::model::PtdViews;
 use pte::model::json::KEY;
 use pte::ptd;
+use pte::quoted::hex;
 use pte::schema::program::view::ExecutionPlan;
 use pte::{File, Pte};
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use pte::File;
+use pte::ForeignFormat;
 use pte::element::npy;
 use pte::payload::{Payload, PayloadContents, Section, TablesPlace};
 use pte::quoted::Untrusted;
@@ -16,7 +17,7 @@ use pte::tensors::{ConstantRow, TensorPlace, TensorRow};
 use serde::Serialize;
 
 use super::Common;
-use super::input::{HEAD, Input};
+use super::input::Input;
 use super::other::{AnyInput, OtherInput, Readable};
 use super::output::{Content, Output, json_bytes};
 use super::problem::{Problem, Status, note};
@@ -200,7 +201,7 @@ impl Extract {
             let rows = TensorRow::all(file).filter(named).filter(|row| row.key == Some(key));
             return first(rows, || input.absent(format!("no named data has the key {key:?}")));
         } else if what.bundled {
-            if !input.bundle.is_some() {
+            if input.bundle.is_none() {
                 return Err(input.absent("this is not a bundled program".into()));
             }
             0..file.file_len()
@@ -343,7 +344,7 @@ fn constant(file: &File<'_>, payloads: &[PayloadContents], name: &str) -> Option
 /// Returns the range of the FlatBuffer in a payload.
 fn graph(input: &Input, payload: &Payload<'_>, name: Untrusted<'_>) -> Result<Range<u64>, Problem> {
     let Range { start, end } = payload.range();
-    let head = input.read(start..end.min(start.saturating_add(HEAD)))?;
+    let head = input.read(start..end.min(start.saturating_add(ForeignFormat::HEAD)))?;
     let place = payload.backend();
     let place = place.and_then(|backend| TablesPlace::of_payload(backend, &head, payload.len()));
     match place {

@@ -294,7 +294,7 @@ impl Bytes {
     ) -> Result<Self, Problem> {
         let problem = |error| Problem::io(name, error);
         let mut head = Vec::new();
-        from.by_ref().take(HEAD).read_to_end(&mut head).map_err(problem)?;
+        from.by_ref().take(ForeignFormat::HEAD).read_to_end(&mut head).map_err(problem)?;
         // A stream of an unsupported format is not read to its end.
         let is_tensors = streams == Streams::ModelsAndSafetensors && is_safetensors(&head);
         if !is_tensors {
@@ -316,7 +316,7 @@ impl Bytes {
             problem(io::Error::new(error.kind(), message))
         })?;
         spool.write_all(&head).map_err(problem)?;
-        let rest = max_stream().saturating_sub(HEAD);
+        let rest = max_stream().saturating_sub(ForeignFormat::HEAD);
         let copied = io::copy(&mut from.by_ref().take(rest), &mut spool).map_err(problem)?;
         if copied == rest && from.read(&mut [0]).map_err(problem)? != 0 {
             return Err(long_stream(name));
@@ -361,7 +361,7 @@ impl Bytes {
     pub(super) fn head(&self, name: &UntrustedString) -> Result<(Vec<u8>, u64), Problem> {
         let problem = |error| Problem::io(name, error);
         let len = self.size().map_err(problem)?;
-        let mut head = vec![0; usize::try_from(len.min(HEAD)).unwrap_or_default()];
+        let mut head = vec![0; usize::try_from(len.min(ForeignFormat::HEAD)).unwrap_or_default()];
         self.read_at(0, &mut head).map_err(problem)?;
         Ok((head, len))
     }
@@ -516,9 +516,6 @@ pub(super) enum Streams {
 fn is_safetensors(head: &[u8]) -> bool {
     ForeignFormat::of(head) == ForeignFormat::Safetensors
 }
-
-/// The number of first bytes by which the format of a file is recognized.
-pub(super) const HEAD: u64 = 64;
 
 /// The number of bytes in a chunk: a multiple of every element size.
 const CHUNK: u64 = 1 << 20;

@@ -9,7 +9,7 @@ use clap::Args;
 use pte::File;
 use pte::element::{Element, Stats, Tally};
 use pte::payload::PayloadContents;
-use pte::quoted::Untrusted;
+use pte::quoted::{Untrusted, hex};
 use pte::schema::scalar::ScalarType;
 use pte::tensors::{
     self, ConstantRow, DocumentRow, KeyRequest, QuantizationRecord, TensorPlace, TensorRow,
@@ -21,7 +21,7 @@ use sha2::{Digest, Sha256};
 use super::input::Input;
 use super::output::Output;
 use super::problem::{BOLD, DIM, ERROR, NAME, Problem, Status, note};
-use super::{Common, Format, hex, input, json, refusal, text};
+use super::{Common, Format, input, json, refusal, text};
 
 /// List every tensor and named blob
 ///

@@ -3,10 +3,9 @@
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::Write as _;
 
 use super::{Class, Comparison, Difference, Shown, Verdict};
-use crate::quoted::UntrustedString;
+use crate::quoted::{UntrustedString, hex};
 
 /// The document `pte.diff/1`: the differences of two files.
 #[derive(Clone, Debug)]
@@ -128,13 +127,4 @@ impl<'d> DifferenceEntry<'d> {
             after: side(&difference.after),
         }
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let mut digits = String::new();
-    for byte in bytes {
-        // Writing to a string cannot fail.
-        let _ = write!(digits, "{byte:02x}");
-    }
-    digits
 }

@@ -76,7 +76,7 @@ impl OtherFile {
         limits: &Limits,
     ) -> Result<Option<Result<Self, Unreadable>>, OpenError<S::Error>> {
         let len = source.size().map_err(OpenError::Source)?;
-        let head = source.read_vec(0..len.min(HEAD))?;
+        let head = source.read_vec(0..len.min(ForeignFormat::HEAD))?;
         let format = ForeignFormat::of(&head);
         let backend = match format {
             ForeignFormat::Payload(backend) => Some(backend),
@@ -359,9 +359,6 @@ impl<'a> Claims<'a> {
 }
 
 const CONSTANTS: &str = "constants";
-
-/// The number of bytes that identify the kind of a file.
-const HEAD: u64 = 64;
 
 /// The length of the header of XNNPACK and of Vulkan payloads.
 const PAYLOAD_HEADER: u64 = 30;

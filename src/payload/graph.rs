@@ -13,6 +13,7 @@ use crate::bytes::until_nul;
 use crate::cost;
 use crate::file::source::Source;
 use crate::flat::view::{List, TableIter};
+use crate::foreign::ForeignFormat;
 use crate::handle::{File, Handle, OpenError, ReadVec};
 use crate::limits::Limits;
 use crate::schema::mlx::SlotType;
@@ -118,7 +119,7 @@ impl<'p> Graph<'p> {
             each(Ok(None));
             return Ok(());
         };
-        let Some(head) = read(0..len.min(HEAD))? else { return Ok(()) };
+        let Some(head) = read(0..len.min(ForeignFormat::HEAD))? else { return Ok(()) };
         let place = match TablesPlace::of_payload(backend, &head, len) {
             None => {
                 each(Ok(None));
@@ -261,6 +262,3 @@ pub(crate) fn for_each_xnnpack_graph<S: Source>(
         }
     })
 }
-
-/// The maximum length of a payload's header.
-const HEAD: u64 = 64;

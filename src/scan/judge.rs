@@ -14,7 +14,7 @@ use crate::check::{self, Checker, Report, Severity};
 use crate::file::source::Source;
 use crate::handle::{File, Handle, OpenError};
 use crate::limits::Limits;
-use crate::quoted::{Untrusted, UntrustedString};
+use crate::quoted::{Untrusted, UntrustedString, hex};
 use crate::schema::program::TensorDataLocation;
 use crate::schema::program::view::KernelTypes;
 use crate::summary::{ContentSummary, Summary};
@@ -210,11 +210,6 @@ fn digest(
         at = at.saturating_add(u64::try_from(len).unwrap_or(u64::MAX));
     }
     Ok(Cell::of(hex(&sha.finalize()).as_str()))
-}
-
-/// Formats bytes as hexadecimal digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns a digest of the ids and severities of all rules.

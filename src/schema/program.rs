@@ -365,3 +365,8 @@ schema! {
         7 named_data: [&NamedData] => 0.6,
     }
 }
+
+/// Returns whether a value with this tag of `KernelTypes` is a list.
+pub(crate) fn is_list(tag: u8) -> bool {
+    (tag::IntList..=tag::OptionalTensorList).contains(&tag)
+}

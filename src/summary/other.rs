@@ -74,7 +74,7 @@ impl Summary {
         limits: &Limits,
     ) -> Result<Option<Result<Self, Unreadable>>, OpenError<S::Error>> {
         let len = source.size().map_err(OpenError::Source)?;
-        let head = source.read_vec(0..len.min(HEAD))?;
+        let head = source.read_vec(0..len.min(ForeignFormat::HEAD))?;
         match ForeignFormat::of(&head) {
             format @ ForeignFormat::Payload(backend) => {
                 Self::of_sections(source, (format, backend), (&head, len), limits).map(Some)
@@ -179,6 +179,3 @@ impl PartSizes {
         Self { flatbuffer, padding: 0, segments: 0, trailing: 0 }
     }
 }
-
-/// The number of bytes that identify the kind of a file.
-const HEAD: u64 = 64;

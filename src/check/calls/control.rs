@@ -10,7 +10,7 @@ use crate::check::site::Plan;
 use crate::check::values::Values;
 use crate::error::PathComponent;
 use crate::method::Instruction;
-use crate::schema::program::tag;
+use crate::schema::program::is_list;
 
 /// Judges a move.
 pub(super) fn check_move(
@@ -29,10 +29,7 @@ pub(super) fn check_move(
         }
     }
     let tags = [source, target].map(|index| values.tag(index.into()));
-    let is_list = |tag: &Option<u8>| {
-        tag.is_some_and(|tag| (tag::IntList..=tag::OptionalTensorList).contains(&tag))
-    };
-    if tags.iter().all(Option::is_some) && tags.iter().any(is_list) {
+    if tags.iter().all(Option::is_some) && tags.into_iter().flatten().any(is_list) {
         plan.find_instruction(out, &MOVE_LIST, instruction, &[], || {
             format!("value {source} is moved onto value {target}, and one of them is a list")
         });

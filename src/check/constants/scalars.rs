@@ -34,7 +34,7 @@ impl ConstantScalars {
             let Some(signature) = method.signatures.signature(call) else { continue };
             // The first element of a copy is that of its source.
             let arg = match copied(signature.0) {
-                _ if is_read(&signature) => 0,
+                _ if is_read(signature) => 0,
                 Some(copied) => index(copied.source),
                 None => continue,
             };

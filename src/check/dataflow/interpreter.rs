@@ -22,8 +22,8 @@ use crate::flat::view::Table;
 use crate::method::{self, Change, Instruction, Loop};
 use crate::operators::contracts::{SizesAfter, result, result_kind};
 use crate::operators::{Gives, Kinds, Scalar};
-use crate::schema::program::tag;
 use crate::schema::program::view::{Chain, InstructionArguments, KernelTypes};
+use crate::schema::program::{is_list, tag};
 
 /// The most items of a list that are visited at a use. The first use in a run visits all items.
 const MOST_ITEMS: usize = 64;
@@ -486,10 +486,6 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
             self.log.push((index, old));
         }
     }
-}
-
-fn is_list(tag: u8) -> bool {
-    (tag::IntList..=tag::OptionalTensorList).contains(&tag)
 }
 
 /// Returns the instructions of a loop before its backward jump, if none of them is a jump.

@@ -19,8 +19,8 @@ use crate::check::site::Plan;
 use crate::check::values::{Values, is_constant};
 use crate::method::Instruction;
 use crate::operators::{Kind, Kinds};
-use crate::schema::program::tag;
 use crate::schema::program::view::{DelegateCall, InstructionArguments, KernelCall, KernelTypes};
+use crate::schema::program::{is_list, tag};
 use crate::schema::scalar::ScalarType;
 
 /// The facts by which the instructions of a method are judged.
@@ -187,7 +187,6 @@ impl<'a> Judge<'_, '_, 'a> {
     fn moved(self, (source, target): (i32, i32), state: &State) -> Option<Broken> {
         let tags = (self.values.tag(source.into())?, self.values.tag(target.into())?);
         // Moves of lists are reported by move-list.
-        let is_list = |tag| (tag::IntList..=tag::OptionalTensorList).contains(&tag);
         let kinds = state.kinds(self.values, source);
         if is_list(tags.0) || is_list(tags.1) || kinds.and(Kinds::of(tags.1)) != Kinds::NONE {
             return None;

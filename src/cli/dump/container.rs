@@ -9,10 +9,10 @@ use std::io;
 use pte::Source;
 use pte::model::{Blob, FileModel, Image, ModelError, ReadError, RootNode, json};
 use pte::ptd::Generation;
+use pte::quoted::hex;
 use sha2::{Digest, Sha256};
 
 use super::{Blobs, MAX_NUMBERS, write_new};
-use crate::cli::hex;
 use crate::cli::input::Input;
 use crate::cli::output::Output;
 use crate::cli::problem::Problem;

@@ -9,7 +9,7 @@ use pte::payload::{Sections, Tables, TablesPlace};
 use pte::{Backend, ForeignFormat, Limits, Pte, Source};
 
 use super::{Blobs, sections};
-use crate::cli::input::{Bytes, HEAD, Input};
+use crate::cli::input::{Bytes, Input};
 use crate::cli::output::Output;
 use crate::cli::problem::Problem;
 use pte::quoted::UntrustedString;
@@ -69,7 +69,8 @@ impl<'d> PayloadWriter<'d> {
                     out.write_char('}')?;
                     continue;
                 };
-                let head = range.start..range.start.saturating_add(payload.len().min(HEAD));
+                let head =
+                    range.start..range.start.saturating_add(payload.len().min(ForeignFormat::HEAD));
                 let written = self.input.read(head).map_err(Stop::Problem).and_then(|head| {
                     let place = TablesPlace::of_payload(backend, &head, payload.len());
                     if place.is_some() {
