@@ -39,6 +39,9 @@ impl ConstantUses {
             uses.data.extend(Some(data).filter(|&nth| nth != 0));
             uses.scales.extend(Some(scales).filter(|&nth| nth != 0));
         }
+        if values.is_empty() {
+            return uses;
+        }
         let find = |id: u32| {
             cost::look_up("", values.len());
             values.get(&id)
