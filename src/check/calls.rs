@@ -28,13 +28,13 @@ mod traces;
 
 pub(super) use rules::RULES;
 
-/// The largest number of arguments that are checked at once.
+/// The largest number of arguments that are checked without a loop.
 const FEW: usize = 16;
 
 /// Judges the operators of a method, and each of its instructions.
 ///
-/// `judge` returns the rule that a kernel call breaks, if any. It runs after the indices of the
-/// call are checked. It is `None` if there is nothing to judge.
+/// `judge` returns the rule that a kernel call breaks, if any. It is called after the indices of
+/// the call are checked. With `None`, only the indices are checked.
 ///
 /// Returns whether any instruction is a move, a free or a jump.
 pub(super) fn check<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync>(
@@ -54,7 +54,7 @@ pub(super) fn check<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync>(
     let pass = Pass {
         plan,
         values,
-        // Another rule reports a missing list. Every index that is not negative counts as valid.
+        // If the list is missing, another rule reports it. Here every non-negative index is valid.
         operators: plan.view.operators().map_or(usize::MAX, |operators| operators.len()),
         delegates: plan.view.delegates().map_or(0, |delegates| delegates.len()),
         judge,

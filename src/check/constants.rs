@@ -94,8 +94,8 @@ impl Constants {
         self.scalars.get(plan, value)
     }
 
-    /// Returns the bounds of the elements of the constant at `value` of a method, if they were
-    /// read.
+    /// Returns the range of the elements of the constant at `value` of a method, if the elements
+    /// were read.
     pub(super) fn elements(&self, plan: u32, value: u32) -> Option<ElementBounds> {
         self.elements.get(plan, value)
     }

@@ -205,7 +205,7 @@ fn segments(pte: &Pte<'_>, out: &mut Findings) {
     });
     let region = u64::from(narrow(pte.region().len()));
     let end = (0..count).map(|nth| range(nth).end).max().unwrap_or(0).max(region);
-    // Without a header the region is the whole file: the end of the FlatBuffer is unknown.
+    // Without a header the end of the FlatBuffer is unknown: the region is the whole file.
     if end < pte.file_len() {
         out.find(
             &TRAILING_BYTES,
@@ -241,7 +241,7 @@ pub(super) fn filled(
 
 /// The sort key of a segment: its offset, then its index.
 ///
-/// The key has only 12 bytes: a list entry takes 4 bytes of a file, so there may be very many.
+/// The key has only 12 bytes, because a file may list a segment every 4 bytes.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Begin {
     start: [u8; 8],

@@ -157,7 +157,7 @@ fn inline_payloads(file: &File<'_>, out: &mut Findings) {
 struct Heads(BTreeMap<u32, Vec<u8>>);
 
 impl Heads {
-    /// Finds the segments that are such payloads. Their bytes are not read yet.
+    /// Finds the segments that are payloads of a backend with a magic. Does not read their bytes.
     fn of(file: &File<'_>) -> Self {
         let mut heads = BTreeMap::new();
         let File::Pte(pte) = file else { return Self(heads) };

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use super::rule::Rule;
 use super::rules;
 
-/// The rules and error codes that cover a row.
+/// The rules and error codes that cover a row of `docs/format.md`.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     /// The rules that cite the row.
@@ -21,8 +21,8 @@ pub struct Answer {
     pub reason: Option<&'static str>,
 }
 
-/// Returns what covers a row, such as `7.4.26` or `8.1 CVE-2025-54951`. The answer is empty if there is
-/// no such row.
+/// Returns what covers a row of `docs/format.md`, such as `7.4.26` or `8.1 CVE-2025-54951`. The
+/// answer is empty if there is no such row.
 ///
 /// ```
 /// let answer = pte::check::coverage::answer("8.1 CVE-2025-54951");
@@ -62,8 +62,8 @@ const VERIFIER: &[&str] = &[
     "program-limit",
 ];
 
-/// The rows that the reader checks. A file that breaks a row is refused with one of its error
-/// codes.
+/// The rows of `docs/format.md` that the reader checks, each with its error codes. A file that
+/// breaks a row is refused with one of these codes.
 pub static STRUCTURE: &[(&str, &[&str])] = &[
     ("1.3.2", &["header-length", "unknown-header", "file-too-short"]),
     ("1.3.3", &["segments-truncated"]),
@@ -153,7 +153,7 @@ pub static STRUCTURE: &[(&str, &[&str])] = &[
     ("8.3.16", &["work-limit"]),
 ];
 
-/// The rows that cannot be judged from the file alone, with the reason.
+/// The rows of `docs/format.md` that cannot be judged from the file alone, with the reason.
 pub static UNJUDGED: &[(&str, &str)] = &[
     ("1.3.6", "Where a loader puts the bytes is not in the file."),
     ("1.3.14", "Nothing is wrong with it: the offset stands for no constants."),
@@ -191,7 +191,7 @@ pub static UNJUDGED: &[(&str, &str)] = &[
     ("8.3.21", "What is inside a payload is the backend's own format."),
 ];
 
-/// The rows that are judged in part, with the reason why the rest is not.
+/// The rows of `docs/format.md` that are judged in part, with the reason why the rest is not.
 pub static PARTLY: &[(&str, &str)] = &[
     ("1.3.9", "The verifier is answered here, the validation after it by the rows of 7.2."),
     (

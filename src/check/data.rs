@@ -136,7 +136,7 @@ pub(super) fn check(ptd: &Ptd<'_>, out: &mut Findings) {
 
 /// Returns the path to entry `nth` of a file.
 pub(super) fn path(ptd: &Ptd<'_>, nth: u32) -> Vec<PathComponent> {
-    // The entries of an old file are its tensors, then its other blobs.
+    // The entries of a legacy file are its tensors, then its named data.
     let tensors = match ptd.root() {
         Root::Current(_) => 0,
         Root::Legacy(root) => narrow(root.tensors().map_or(0, |tensors| tensors.len())),

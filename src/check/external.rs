@@ -256,7 +256,7 @@ impl<'d> Files<'d> {
 }
 
 /// Returns the first items of a list: at most one more than a valid shape has. Longer lists are
-/// cut, because many tensors may share one.
+/// cut, because many tensors may share one long list.
 fn few<T: Scalar>(numbers: Option<Vector<'_, T>>) -> Vec<T> {
     numbers.into_iter().flatten().take(MOST_DIMENSIONS.saturating_add(1)).collect()
 }
@@ -271,10 +271,10 @@ pub(super) struct ExternalTensors<'a> {
 /// A tensor that requests a key.
 #[derive(Clone, Copy)]
 struct ExternalTensor<'a> {
-    /// The index of its method.
+    /// The index of the method that has the tensor.
     nth: u32,
     view: ExecutionPlan<'a>,
-    /// The index of its value.
+    /// The value index of the tensor in the method.
     index: u32,
     tensor: Tensor<'a>,
     key: &'a str,

@@ -26,8 +26,8 @@ mod families;
 /// A file, and the `.ptd` files that it is judged with.
 struct Made(Vec<u8>, Vec<Vec<u8>>);
 
-/// Returns each family of hostile programs: its name, and a function that makes a program of it.
-/// Tests of other modules use them.
+/// Returns the name of each family of hostile programs, and a function that makes a program of a
+/// given size. Tests of other modules use these programs.
 pub(crate) fn hostile() -> impl Iterator<Item = (&'static str, impl Fn(usize) -> Vec<u8>)> {
     FAMILIES.iter().map(|&(name, _, make)| (name, move |n| make(n).0))
 }
@@ -54,7 +54,7 @@ impl Cost {
         let checker = Checker::new().data(&data).policy(Policy::new().runtime((0, 1)));
         let mut reports = vec![checker.check(&opened).unwrap()];
         reports.extend(data.iter().map(Ptd::check));
-        // The cost of a map counts too: the limits for rules are also limits for it.
+        // The cost of a map counts too, and must keep to the same limits as the rules.
         let payloads = PayloadContents::all(&opened, &limits).unwrap();
         let map = Map::in_detail_with_payloads(&file, &payloads);
         drop(map.nested(Nesting { depth: 9, most: 16 }));

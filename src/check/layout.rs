@@ -73,7 +73,7 @@ pub(super) fn pte(pte: &Pte<'_>, out: &mut Findings) {
 
 pub(super) fn ptd(ptd: &Ptd<'_>, out: &mut Findings) {
     let begin = ptd.region_start();
-    // In generation 0 the header is in front of the FlatBuffer, not in it.
+    // A `.ptd` of generation 0 has its header in front of the FlatBuffer, not inside.
     let header = if begin == 0 { u64::from(ptd.header().length).saturating_add(8) } else { 8 };
     let mut pass = Pass::new(out, "flat_tensor", begin, ptd.region(), header);
     pass.run(ptd.verified(), |pass| match ptd.root() {
@@ -315,8 +315,8 @@ impl<'p> Pass<'p> {
     }
 
     /// Judges the padding between the headers and the first referenced byte. A `.pte` header does
-    /// not have the length of its padding, so all unreferenced bytes count, up to [`PADDING`]
-    /// bytes.
+    /// not state the length of the padding. So all unreferenced bytes count as padding, up to
+    /// [`PADDING`] bytes.
     fn padding(&mut self) {
         let end = self.lowest.min(self.header.saturating_add(PADDING));
         let (Ok(from), Ok(to)) = (u32::try_from(self.header), u32::try_from(end)) else { return };

@@ -60,7 +60,7 @@ rules! {
 pub(super) struct NamedSizes<'d> {
     /// The range of each entry of the program; `None` if the range is invalid.
     own: BTreeMap<&'d str, Option<Range<u64>>>,
-    /// The index of the `.ptd` file with a key, and the index of the entry in it.
+    /// For each key, the index of the `.ptd` file that has it, and of the entry in that file.
     others: BTreeMap<&'d str, (u32, u32)>,
     data: Option<&'d [Ptd<'d>]>,
     /// Whether a key that is not found may be in a `.ptd` that the caller did not give.
@@ -80,8 +80,8 @@ pub(super) enum NamedSize {
 }
 
 impl<'d> NamedSizes<'d> {
-    /// Finds the keys of a program, and of the `.ptd` files that it is used with, if they were
-    /// given.
+    /// Finds the keys of a program, and the keys of the `.ptd` files `data` if the caller gave
+    /// any.
     pub(super) fn new(pte: &'d Pte<'d>, data: Option<&'d [Ptd<'d>]>) -> Self {
         let (mut own, mut others) = (BTreeMap::new(), BTreeMap::new());
         for (key, range) in pte.named_data() {
@@ -440,7 +440,7 @@ impl<'p, 'a> Judge<'_, '_, 'p, 'a> {
     }
 }
 
-/// A delegate that has a payload. It is small: a file may list a delegate every four bytes.
+/// A delegate that has a payload. The struct is small: a file may list a delegate every four bytes.
 struct User {
     /// The index of its method in [`Users::plans`].
     plan: u32,

@@ -35,7 +35,7 @@ rules! {
         Refuses ["6.11"];
 }
 
-/// The fields that a runtime must know to find the data of a file: each is a table and its field.
+/// The fields that a runtime must know to find the data of a file, as pairs of table and field.
 ///
 /// Device fields are not in the list: older runtimes use the host for everything, and backends know
 /// their own memory.
@@ -112,7 +112,7 @@ fn called_operators(pte: &Pte<'_>, release: Release, out: &mut Findings) {
     }
 }
 
-/// Returns the release that a declaration names, or `None` for the first release.
+/// Parses the release in a schema declaration, such as `1.2`. `None` stands for the first release.
 fn since(text: Option<&str>) -> Option<Release> {
     let (major, minor) = text?.split_once('.')?;
     Some((major.parse().ok()?, minor.parse().ok()?))
@@ -215,7 +215,8 @@ impl<'o> Pass<'o> {
     }
 }
 
-/// Returns whether a runtime needs a field, or a field of its table, to read the file.
+/// Returns whether a runtime must know a field to read the file. If the field is a table, a needed
+/// field of that table counts too.
 fn is_needed(raw: Raw<'_>, desc: &TableDesc, field: &FieldDesc) -> bool {
     NEEDED.contains(&(desc.name, field.name))
         || matches!(field.kind, Kind::Table(desc) if raw.target(field.slot).is_some_and(|table| {
@@ -226,7 +227,7 @@ fn is_needed(raw: Raw<'_>, desc: &TableDesc, field: &FieldDesc) -> bool {
         }))
 }
 
-/// Returns the name of a value, and the release that added it.
+/// Returns the name of an enum's value, and the release that added the value.
 fn named(names: &'static EnumDesc, number: Number) -> Option<(&'static str, Option<&'static str>)> {
     let Number::Int(number) = number else { return None };
     let value = names.values.iter().find(|value| i128::from(value.number) == number)?;

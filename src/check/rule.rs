@@ -30,21 +30,21 @@ pub enum Severity {
     Note,
     /// The file is legal, but suspicious.
     Warning,
-    /// The official runtime refuses the file, crashes on it, or reads wrong memory, at some
-    /// setting. It is assumed to have all backends and operators that the file asks for.
+    /// With some settings, the official runtime refuses the file, crashes on it, or reads wrong
+    /// memory. The runtime is assumed to have all backends and operators that the file asks for.
     Error,
 }
 
 /// What the official runtime does if a rule is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runtime {
-    /// It returns an error, at once or when it uses the value.
+    /// The runtime returns an error, at once or when it uses the value.
     Refuses,
-    /// It aborts, or reads through a null pointer.
+    /// The runtime aborts, or reads through a null pointer.
     Crashes,
-    /// It reads or writes memory that is not the file's.
+    /// The runtime reads or writes memory that is not the file's.
     Misreads,
-    /// It does not check the requirement.
+    /// The runtime does not check the requirement.
     Ignores,
 }
 

@@ -103,7 +103,7 @@ fn result<'f>(
     let nth = repeats.entry(fingerprint.clone()).or_insert(0);
     *nth = nth.saturating_add(1);
     json!({
-        // GitHub reads only this fingerprint. The number distinguishes equal findings.
+        // GitHub reads only this fingerprint. `nth` distinguishes findings with equal digests.
         "partialFingerprints": { "primaryLocationLineHash": format!("{fingerprint}:{nth}") },
         "ruleId": finding.rule,
         "level": finding.severity,
@@ -139,7 +139,7 @@ fn location<'f>(
     finding: &'f FindingRecord,
     addresses: &Addresses<'f>,
 ) -> Value {
-    // A binary file has no lines. Sites that require one show the first.
+    // A binary file has no lines. For sites that require a line, this is line 1.
     let region = match finding.offset {
         Some(offset) => json!({ "startLine": 1, "byteOffset": offset, "byteLength": 1 }),
         None => json!({ "startLine": 1 }),
@@ -162,7 +162,7 @@ struct Addresses<'f>(BTreeMap<&'f str, String>);
 impl<'f> Addresses<'f> {
     fn new(files: &'f [CheckedFile], paths: &[&[u8]]) -> Self {
         let pairs = files.iter().zip(paths);
-        // Standard input has a name in messages only.
+        // Standard input (`-`) has a name in messages, but no URI.
         let pairs = pairs.filter(|(_, path)| **path != b"-");
         Self(pairs.map(|(file, path)| (file.path.raw(), uri(path))).collect())
     }

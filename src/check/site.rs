@@ -48,7 +48,7 @@ impl<'p, 'a> Plan<'p, 'a> {
         self.constants?.scalar(self.nth, value)
     }
 
-    /// Returns the bounds of the elements of the constant at `value`, if they were read.
+    /// Returns the range of the elements of the constant at `value`, if the elements were read.
     pub(super) fn constant_elements(&self, value: u32) -> Option<ElementBounds> {
         self.constants?.elements(self.nth, value)
     }

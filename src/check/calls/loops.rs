@@ -8,8 +8,8 @@ use crate::method::{self, Instruction, Jump};
 
 /// Finds loops that never change the condition of their backward jump.
 ///
-/// Each number is the pc of an instruction plus 1, or 0 if there is none. Pcs run through all
-/// chains of a method, so no number is reset between two chains.
+/// `changed`, `called` and `jumped` hold the pc of an instruction plus 1, or 0 for none. Pcs run
+/// through all chains of a method, so these fields are not reset between two chains.
 pub(super) struct EndlessLoopFinder {
     /// For each value, the last instruction that may have changed it.
     changed: Vec<u32>,
@@ -25,8 +25,8 @@ impl EndlessLoopFinder {
         Self { changed: plan.each(0), called: 0, jumped: 0, constants: ConstantBools::of(plan) }
     }
 
-    /// Records the next instruction. Returns it if it is a backward jump whose loop has no other
-    /// jump, and no instruction that may change the condition. A jump to itself is backward too.
+    /// Records the next instruction. Returns the jump if the instruction is a backward jump whose
+    /// loop has no other jump and never changes the condition. A jump to itself is backward too.
     ///
     /// Any call may change a condition that is a tensor, since tensors may share memory.
     pub(super) fn record(

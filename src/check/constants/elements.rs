@@ -20,12 +20,12 @@ use crate::operators::{Copied, Signature, Signatures, copied};
 use crate::schema::program::view::InstructionArguments;
 use crate::schema::scalar::ScalarType;
 
-/// The bounds of constants' elements, by method and value.
+/// The range of the elements of each constant that was read, by method and value.
 #[derive(Default)]
 pub(in crate::check) struct ConstantElements(BTreeMap<(u32, u32), ElementBounds>);
 
 impl ConstantElements {
-    /// Returns the bounds of the constant at `value` of a method.
+    /// Returns the range of the elements of the constant at `value` of a method.
     pub(super) fn get(&self, plan: u32, value: u32) -> Option<ElementBounds> {
         self.0.get(&(plan, value)).copied()
     }
@@ -54,7 +54,7 @@ impl Places {
         }
     }
 
-    /// Reads the bounds of the constants from `source`.
+    /// Reads the constants from `source`, and returns the range of the elements of each.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ impl Places {
         places.sort_by_key(|(value, place)| {
             (place.bytes.start, place.bytes.end, place.dtype, *value)
         });
-        // The number of bytes that may still be read: a hostile file has constants that overlap.
+        // The number of bytes that may still be read: constants of a hostile file may overlap.
         let mut left = file.file_len().saturating_mul(2).saturating_add(PIECE);
         let mut found = BTreeMap::new();
         let mut read: Option<(Place, Option<ElementBounds>)> = None;
@@ -141,7 +141,7 @@ impl Place {
         Some(Self { bytes, dtype: Dtype::of(tensor.scalar_type())? })
     }
 
-    /// Reads a constant and returns its bounds; `None` if it has no element.
+    /// Reads a constant and returns the range of its elements; `None` if it has no elements.
     fn bounds<S: Source>(&self, source: &S) -> Result<Option<ElementBounds>, OpenError<S::Error>> {
         let len = self.bytes.end.saturating_sub(self.bytes.start);
         let room = usize::try_from(len.min(PIECE)).map_err(|_| OpenError::Memory)?;
@@ -178,7 +178,7 @@ impl Place {
     }
 }
 
-/// Widens the bounds of integers to include `elements`.
+/// Widens a range of integers, `bounds`, to include `elements`.
 fn wider(
     bounds: Option<ElementBounds>,
     mut elements: impl Iterator<Item = i64>,

@@ -10,12 +10,13 @@ use crate::handle::{OpenError, ReadVec};
 use crate::method;
 use crate::operators::{LOCAL_SCALAR_DENSE, Scalar, Signature, copied};
 
-/// The first elements of constants that calls read as a number or copy, by method and value.
+/// The first element of each constant that a call reads as a number or copies, by method and value.
 #[derive(Default)]
 pub(in crate::check) struct ConstantScalars(BTreeMap<(u32, u32), Scalar>);
 
 impl ConstantScalars {
-    /// Reads from `source` the first element of each constant that a call reads as a number.
+    /// Reads from `source` the first element of each constant that a call reads as a number or
+    /// copies.
     ///
     /// # Errors
     ///
@@ -32,7 +33,7 @@ impl ConstantScalars {
         for instruction in method::instructions(method.view) {
             let Some(call) = instruction.kernel_call() else { continue };
             let Some(signature) = method.signatures.signature(call) else { continue };
-            // The first element of a copy is that of its source.
+            // A copy has the same first element as its source, so sources of copies are read too.
             let arg = match copied(signature.0) {
                 _ if is_read(signature) => 0,
                 Some(copied) => index(copied.source),

@@ -51,7 +51,7 @@ pub(super) fn search(bytes: &[u8], until: usize, mut found: impl FnMut(usize, &'
                 let pairs = block.iter().zip(after);
                 pairs.fold(0, |any, (&a, &b)| any | u8::from(is_pair(a, b))) != 0
             }
-            // The last block is shorter.
+            // The last block may be shorter than `BLOCK`. It is never skipped.
             _ => true,
         };
         let end = at.saturating_add(BLOCK).min(until);

@@ -55,7 +55,8 @@ impl ControlFlow {
         self.reachable.get(index(pc)) == Some(&true)
     }
 
-    /// Returns whether a jump leaves its loop, and a later iteration can reach it.
+    /// Returns whether the jump at `pc` leaves the loop `around`, and a later iteration can reach
+    /// this jump.
     pub(super) fn leaves_loop_later(&self, pc: u32, jump: Jump, around: Option<Loop>) -> bool {
         around.is_some_and(|around| jump.target > around.end) && self.is_reachable(pc)
     }

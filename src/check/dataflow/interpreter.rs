@@ -25,7 +25,7 @@ use crate::operators::{Gives, Kinds, Scalar};
 use crate::schema::program::view::{Chain, InstructionArguments, KernelTypes};
 use crate::schema::program::{is_list, tag};
 
-/// The most items of a list that are visited at a use. The first use in a run visits all items.
+/// The most items of a list that a repeated use visits. The first use in a run visits all items.
 const MOST_ITEMS: usize = 64;
 
 /// The most iterations of a loop that are interpreted after the first one.
@@ -225,8 +225,9 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         }
     }
 
-    /// Runs more iterations of a loop without inner jumps, while the condition is known to be false
-    /// and so repeats the loop. Few are enough: an iteration uses what the previous one computed.
+    /// Runs more iterations of a loop without inner jumps, as long as the condition is known to be
+    /// false, which repeats the loop. Few iterations are enough: each uses what the previous one
+    /// computed.
     fn run_more_iterations(
         &mut self,
         body: impl Iterator<Item = Instruction<'a>> + Clone,
@@ -271,7 +272,7 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         };
         let is_error = rule.severity == Severity::Error;
         self.has_error |= is_error;
-        // Warnings were reported the first time.
+        // Warnings were already reported in the first run or the first iteration.
         if (self.is_second_run || self.is_repeated) && !is_error {
             return;
         }
@@ -320,8 +321,8 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         });
     }
 
-    /// Returns the view or its base, if its sizes in the file equal the sizes that the call of the
-    /// view requests.
+    /// Returns the view `target` or its base: the first of the two whose sizes in the file equal
+    /// the sizes that the call requests.
     fn sizes_of_view(&self, instruction: &Instruction<'a>, target: i32) -> Option<u32> {
         let Judge { plan, values, kernels } = self.judge;
         let known = Known { plan, values, kernels, state: &self.state };
@@ -335,8 +336,8 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         })
     }
 
-    /// Models a kernel that writes an output. It may give the output the sizes or the elements of
-    /// another argument.
+    /// Models a kernel that writes the output `target`. The kernel may give the output the sizes or
+    /// the elements of another argument.
     fn write(&mut self, target: i32, arg: u32, instruction: &Instruction<'a>) {
         let Judge { values, kernels, .. } = self.judge;
         // The sizes and elements of list items are not tracked.
@@ -362,7 +363,8 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         self.set_tensor(target, sizes, elements);
     }
 
-    /// Models a delegate: it may give memory to its arguments, and to the items of a list.
+    /// Models a delegate, which may give memory to the argument at `index` and, if that is a list,
+    /// to its items.
     fn delegate(&mut self, index: i32) {
         self.set_memory_by_delegate(index);
         let Some(items) = list(self.judge.plan, self.judge.values, index) else { return };
@@ -380,7 +382,8 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         }
     }
 
-    /// Returns the result of a call: its value if the file determines it, else its kinds.
+    /// Returns the result of a call: its value if the file determines it, else the kinds that the
+    /// result may be of.
     fn result(&self, gives: Gives, instruction: &Instruction<'a>) -> Is {
         let Judge { plan, values, kernels } = self.judge;
         let known = Known { plan, values, kernels, state: &self.state };

@@ -343,9 +343,9 @@ impl<'a> Judge<'_, '_, 'a> {
         }
     }
 
-    /// Returns whether a value is Null in the file and one of the first inputs. Exporters write it
-    /// for an Int that is a dynamic dimension. The runtime then accepts only Null from the caller
-    /// (`Method::set_input`).
+    /// Returns whether a value is one of the first inputs and Null in the file. Exporters write
+    /// Null for an Int that is a dynamic dimension. The runtime then accepts only Null from the
+    /// caller (`Method::set_input`).
     fn is_null_input(self, index: i32) -> bool {
         let mut inputs = self.plan.view.inputs().into_iter().flatten().take(MOST_INPUTS);
         self.values.tag(index.into()) == Some(tag::Null) && inputs.any(|input| input == index)

@@ -35,7 +35,7 @@ pub(super) fn find<'a>(known: &Known<'_, '_, 'a>, call: KernelCall<'a>) -> Optio
     hazard.and_then(|hazard| index_is_overwritten(known, call, hazard)).or(overlap)
 }
 
-/// Reports an output that is a view and has a larger bound than the memory of its base.
+/// Reports an output that is a view and that, at its largest sizes, exceeds the memory of its base.
 fn exceeds_base(known: &Known<'_, '_, '_>, output: &Located<'_>, nth: u32) -> Option<Wrong> {
     if output.owner == output.id || output.is_static() {
         return None;
@@ -162,7 +162,7 @@ impl<'a> Located<'a> {
     }
 
     /// Returns whether two tensors share bytes: the one with the smaller offset ends after the
-    /// start of the other. The second size is computed only if this is possible.
+    /// start of the other. The size of the other is computed only then: it must not be 0.
     fn overlaps(&self, other: &Self) -> bool {
         let (Some(one), Some(two)) = (self.place, other.place) else {
             return self.owner == other.owner && nbytes(other.tensor).is_some_and(|len| len > 0);
@@ -188,7 +188,7 @@ impl<'a> Known<'_, '_, 'a> {
         }
     }
 
-    /// Returns whether the tensor at `index` is the one that the file has at `id`.
+    /// Returns whether the tensor that is now at `index` has the index `id` in the file.
     fn is_tensor(&self, index: i32, id: u32) -> bool {
         self.state.tensor(self.values, index) == Some(id)
     }

@@ -20,8 +20,8 @@ pub(in crate::check) struct State {
     are_tensors_unknown: bool,
 }
 
-/// The known facts about one value, and about the memory of the tensor that the file has at its
-/// index.
+/// The known facts about the value that is now at an index, and about the tensor that the file has
+/// at this index.
 ///
 /// A tensor is identified by its index in the file. A move puts it at a second index, and does not
 /// copy its data.
@@ -40,7 +40,7 @@ pub(super) struct AbstractValue {
 /// The known contents of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Is {
-    /// The value that the file has at that index.
+    /// The value that has this index in the file.
     Known(u32),
     /// A number that the method has computed.
     Computed(Scalar),
@@ -114,7 +114,8 @@ impl State {
         self.values.is_empty()
     }
 
-    /// Returns the index in the file of the value that is now at `index`, if it is known.
+    /// Returns which value of the file is now at `index`, if known. The result is its index in the
+    /// file.
     #[inline]
     pub(in crate::check) fn known(&self, index: i32) -> Option<u32> {
         if self.is_still() {
@@ -134,7 +135,8 @@ impl State {
         }
     }
 
-    /// Returns the index in the file of the tensor that is now at `index`.
+    /// Returns which tensor of the file is now at `index`, if known. The result is its index in the
+    /// file.
     pub(super) fn tensor(&self, values: &Values, index: i32) -> Option<u32> {
         self.known(index).filter(|&known| values.tag(known.into()) == Some(tag::Tensor))
     }

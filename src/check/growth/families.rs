@@ -591,8 +591,8 @@ fn delegated_to(backend: &str, payload: &[u8], n: usize, args: &[usize]) -> Made
     Made(b.finish(root, &[]), vec![])
 }
 
-/// Returns a program with one method, which has `lists`, its values, and the instructions of its
-/// chain.
+/// Returns a program with one method, which has the lists `lists`, the values `values`, and one
+/// chain of `instructions`.
 fn one_plan(mut b: Builder, lists: &[(&str, At)], values: Vec<At>, instructions: Vec<At>) -> Made {
     let instructions = b.tables(instructions);
     let chain = b.table("Chain", &[("instructions", To(instructions))]);

@@ -26,7 +26,7 @@ struct Index {
     tensor: Place,
     /// A tensor of another dtype that instructions write to the same memory.
     over: Option<u32>,
-    /// Whether a tensor of the same dtype is in the same memory. The index may be a view of it.
+    /// Whether a tensor of the same dtype is in the same memory. The index tensor may be its view.
     is_view: bool,
 }
 

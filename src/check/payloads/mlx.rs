@@ -342,8 +342,8 @@ fn operand(node: Raw<'_>, field: &FieldDesc, counts: &Counts) -> Option<Wrong> {
     }
 }
 
-/// Returns the index in a table that is a number, a value or a tensor, if this index is out of
-/// range.
+/// Judges a table that holds either a number or the index of a value or tensor. Returns the
+/// index if it is out of range.
 fn one_of(
     raw: Raw<'_>,
     table: &'static TableDesc,

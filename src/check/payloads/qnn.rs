@@ -69,7 +69,7 @@ pub(super) fn judge(
     }
 }
 
-/// Judges that a payload has a header.
+/// Reports a payload that is too short for a header.
 fn payload(plan: &Plan<'_, '_>, nth: u32, delegate: BackendDelegate<'_>, out: &mut Findings) {
     // Payloads whose bytes do not exist are reported by other rules.
     let Ok(Some(Range { start, end })) = plan.pte.delegate_range(delegate) else { return };

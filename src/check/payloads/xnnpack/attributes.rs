@@ -34,7 +34,7 @@ fn wrong<T>(message: String) -> Result<T, Wrong> {
     Err((&XNNPACK_ATTRIBUTE, message))
 }
 
-/// Judges that numbers are not 0.
+/// Checks that none of the numbers is 0.
 fn positive(numbers: &[(&str, u32)]) -> Result<(), Wrong> {
     match numbers.iter().find(|(_, number)| *number == 0) {
         Some((name, _)) => wrong(format!("{name} is 0")),

@@ -21,7 +21,8 @@ mod short {
 }
 use short::{BF16, F16, F32, I32, QB4, QC4, QC8, QC32, QD8, QS8, QS32, QU8};
 
-/// A combination of datatypes of a layer: input, filter, any of these biases, output.
+/// A valid combination of datatypes of a layer: the input, the filter, the bias (any of a list),
+/// and the output.
 type Layer = (XNNDatatype, XNNDatatype, &'static [XNNDatatype], XNNDatatype);
 
 #[rustfmt::skip]
@@ -65,7 +66,7 @@ const MATRIX_MULTIPLY: &[[XNNDatatype; 3]] = &[
     [QD8, QC8, F32], [F32, QC8, F32],
 ];
 
-/// The conversions (from, to) to a datatype that elementwise nodes do not take.
+/// The conversions `[from, to]` where `to` is a datatype that elementwise nodes do not take.
 const CONVERT: &[[XNNDatatype; 2]] = &[[F32, QD8], [F16, QD8], [QS8, QC8]];
 
 /// The layers with filters.

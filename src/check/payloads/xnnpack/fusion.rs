@@ -16,8 +16,8 @@ use crate::error::PathComponent;
 use crate::payload::xnnpack::NodeIds;
 use crate::schema::xnnpack::view::XNodeUnion;
 
-/// Judges that no node still reads the output of a removed copy. The order of the graph must have
-/// no Error.
+/// Checks that no node still reads the output of a removed copy. Call this only if the order of
+/// the nodes has no Error.
 pub(super) fn judge<'p>(site: &Site<'_, 'p>, values: &Values<'p>, out: &mut Findings) {
     let Some(mut fusion) = Fusion::new(site, values) else { return };
     for value in values.all() {
@@ -73,13 +73,13 @@ struct Node {
 #[derive(Clone, Copy, Default)]
 struct Link {
     producer: Option<u32>,
-    /// The number of nodes that read it, plus 1 if it is an output of the graph.
+    /// The number of nodes that read the value, plus 1 if the value is an output of the graph.
     readers: u32,
     first: Option<u32>,
 }
 
 impl Fusion {
-    /// Returns the nodes, or `None` if the graph has no copy or no node reads a value twice.
+    /// Returns the nodes. Returns `None` if no node is a copy, or if no node reads a value twice.
     fn new<'p>(site: &Site<'_, 'p>, values: &Values<'p>) -> Option<Self> {
         let operators = || {
             let nodes = site.root().xnodes().into_iter().flatten();
@@ -149,7 +149,7 @@ impl Fusion {
         }
     }
 
-    /// Returns the input and the output of a node that copies.
+    /// Returns the input and the output of node `nth`, if the node is a copy.
     fn copy(&self, nth: u32) -> Option<(u32, u32)> {
         let node = self.nodes.get(index(nth)).filter(|node| node.is_copy)?;
         Some((*node.inputs.first()?, *node.outputs.first()?))
@@ -161,7 +161,7 @@ impl Fusion {
         inputs.iter().filter(|&&input| input == id).count()
     }
 
-    /// Returns whether a node between two others names a value.
+    /// Returns whether any node between `first` and `last` names the value `id`.
     fn is_used_between(&self, id: u32, first: u32, last: u32) -> bool {
         let after = (id, first.saturating_add(1));
         after < (id, last) && self.uses.range(after..(id, last)).next().is_some()
@@ -210,7 +210,7 @@ fn has_repeats(ids: &[u32]) -> bool {
     ids.iter().enumerate().any(|(at, id)| ids.iter().take(at).any(|before| before == id))
 }
 
-/// Replaces the first of the ids that is `from`.
+/// Replaces the first id that equals `from` by `to`.
 fn replace(ids: &mut [u32], from: u32, to: u32) {
     if let Some(id) = ids.iter_mut().find(|id| **id == from) {
         *id = to;

@@ -58,7 +58,7 @@ impl<'v, 'p> Operands<'v, 'p> {
         self.inputs().chain(self.outputs.into_iter().flatten())
     }
 
-    /// Judges that all values are of one datatype, for which `takes` returns true.
+    /// Checks that all values have the same datatype, and that `takes` accepts this datatype.
     fn same(&self, takes: impl Fn(XNNDatatype) -> bool) -> Result<(), Wrong> {
         let Some(first) = self.all().next().map(|value| value.datatype) else { return Ok(()) };
         match takes(first) && self.all().all(|value| value.datatype == first) {
@@ -224,7 +224,7 @@ fn layer(kind: LayerKind, operands: &Operands<'_, '_>) -> Result<(), Wrong> {
     if !datatypes::takes_layer(kind, input.datatype, filter.datatype, bias_type, output.datatype) {
         return Err((&XNNPACK_DATATYPE, operands.datatypes()));
     }
-    // Only linear layers take a filter or bias that is no constant, and only of floats.
+    // Only linear layers take a filter or bias that is not constant. It must have floats.
     let may_be_computed = |value: &Value<'_>| {
         kind == LayerKind::FullyConnected && datatypes::is_float(value.datatype)
     };
@@ -249,8 +249,8 @@ fn layer(kind: LayerKind, operands: &Operands<'_, '_>) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Judges a filter with a scale for each channel: its channels must be `dimension`, and it must
-/// have at least `outputs` scales.
+/// Judges a filter with a scale for each channel: the dimension of the channels must be
+/// `dimension`, and there must be at least `outputs` scales.
 fn channels(filter: &Value<'_>, dimension: usize, outputs: u64) -> Result<(), Wrong> {
     match filter.quantization {
         Quantization::Channel { dimension: own, .. } if own != dimension => Err((
@@ -265,7 +265,7 @@ fn channels(filter: &Value<'_>, dimension: usize, outputs: u64) -> Result<(), Wr
     }
 }
 
-/// Judges that a value has at least `needed` elements.
+/// Checks that a value has at least `needed` elements.
 fn elements(name: &str, value: &Value<'_>, needed: Option<u64>) -> Result<(), Wrong> {
     let bits = super::shape::bits(value.datatype).unwrap_or_default();
     let have = match value.constant {

@@ -10,8 +10,8 @@ use crate::check::report::Findings;
 use crate::error::PathComponent;
 use crate::payload::xnnpack::NodeIds;
 
-/// Judges that each value is written by one node, before it is read. Constants and inputs are not
-/// written, and outputs are.
+/// Checks that at most one node writes each value, and none reads it before. No node may write a
+/// constant or an input, and some node must write each output.
 pub(super) fn judge<'p>(site: &Site<'_, 'p>, values: &Values<'p>, out: &mut Findings) {
     let mut written = vec![false; values.all().len()];
     for (written, value) in written.iter_mut().zip(values.all()) {

@@ -15,7 +15,7 @@ use crate::payload::xnnpack::PayloadConstant;
 pub(in crate::check::payloads) enum Place<'k> {
     /// A range of the payload.
     Payload(Range<u64>),
-    /// The first bytes of named data.
+    /// The first bytes of named data: its key, and the number of bytes.
     Named(&'k str, u64),
 }
 

@@ -439,7 +439,7 @@ fn quantization<'p>(
     }
 }
 
-/// Returns the dimension of channels, which must be one of the shape's.
+/// Returns the index of the channel dimension, which must be a dimension of `shape`.
 fn dimension(dimension: i32, shape: &Shape) -> Result<usize, Wrong> {
     match usize::try_from(dimension) {
         Ok(known) if known < shape.rank() => Ok(known),
@@ -450,7 +450,7 @@ fn dimension(dimension: i32, shape: &Shape) -> Result<usize, Wrong> {
     }
 }
 
-/// Judges that all scales that the backend reads exist.
+/// Checks that all scales that the backend reads exist.
 fn check_scales(
     site: &Site<'_, '_>,
     named: &NamedSizes<'_>,
