@@ -176,9 +176,9 @@ pub struct Difference {
     pub place: String,
     /// The property that differs, such as `sizes`, `operator` or `payload`.
     pub what: &'static str,
-    /// Its form in the first file; `None` if it was added.
+    /// The first file's side of the difference; `None` for an addition.
     pub before: Option<Shown>,
-    /// Its form in the second file; `None` if it was removed.
+    /// The second file's side of the difference; `None` for a removal.
     pub after: Option<Shown>,
 }
 
@@ -196,22 +196,22 @@ pub struct Shown {
 pub struct Written {
     /// The property, such as `segments`.
     pub what: &'static str,
-    /// Its text for the first file.
+    /// The text of the property for the first file.
     pub before: String,
-    /// Its text for the second file.
+    /// The text of the property for the second file.
     pub after: String,
 }
 
 /// One of the compared files, or a `.ptd` beside one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
-    /// The first one.
+    /// The first of the compared files.
     Before,
-    /// The second one.
+    /// The second of the compared files.
     After,
-    /// A `.ptd` that the first one is used with.
+    /// A `.ptd` that the first file is used with, by its index.
     WithBefore(usize),
-    /// A `.ptd` that the second one is used with.
+    /// A `.ptd` that the second file is used with, by its index.
     WithAfter(usize),
 }
 

@@ -27,9 +27,10 @@ pub(super) enum Pair {
     Both(u32, u32),
     Before(u32),
     After(u32),
-    /// A moved instruction, where the first method has it: its pc in the first method and in the second.
+    /// A moved instruction, listed at its place in the first method: its pc in the first and in the
+    /// second method.
     From(u32, u32),
-    /// A moved instruction, where the second method has it: its pc in the second method.
+    /// A moved instruction, listed at its place in the second method: its pc in the second method.
     To(u32),
 }
 
@@ -56,9 +57,9 @@ pub(super) fn align(a: &Plan<'_, '_>, b: &Plan<'_, '_>) -> Vec<Pair> {
 
 /// Merges adjacent hunks.
 ///
-/// Also merges two hunks if they are changed calls, not an added call and a removed one. From the
-/// first hunk to the end of the second, both methods then have the same keys. Pairing these
-/// instructions one by one must agree in at least as many arguments as the current alignment.
+/// Also merges two hunks, and the instructions between them, if this range has the same keys in
+/// both methods. Pairing the range one by one must agree in at least as many arguments as the
+/// current alignment. The hunks are then changed calls, not an added call and a removed one.
 fn joined(
     a: &Plan<'_, '_>,
     b: &Plan<'_, '_>,
@@ -111,7 +112,7 @@ fn joined(
     joined
 }
 
-/// Adds the instructions up to `end` as pairs.
+/// Adds the common instructions from `at` up to `end`, a pc of the first method.
 fn both(pairs: &mut Vec<Pair>, at: &mut (u32, u32), end: u32) {
     let (from, other) = *at;
     pairs.extend((from..end).zip(other..).map(|(one, other)| Pair::Both(one, other)));
@@ -189,8 +190,8 @@ fn keys(plan: &Plan<'_, '_>, fine: bool) -> Vec<u64> {
     plan.instructions.iter().map(key).collect()
 }
 
-/// Slides a hunk that only adds or only removes instructions. It may slide along instructions with
-/// equal keys, and stops where the most arguments of the other instructions agree.
+/// Slides a hunk that only adds or only removes instructions. The hunk may slide along instructions
+/// with equal keys. It stops where the most arguments of the paired instructions agree.
 fn slide(
     a: &Plan<'_, '_>,
     b: &Plan<'_, '_>,

@@ -30,12 +30,12 @@ pub(super) struct Contents<'g, S> {
     known: BTreeMap<(usize, u64, u64), Sha>,
     /// The meanings of XNNPACK's payloads, by their ranges.
     meanings: BTreeMap<(u64, u64), Option<Rc<Meaning>>>,
-    /// The keys that these payloads ask for.
+    /// The keys that XNNPACK's payloads ask for.
     asked: BTreeSet<String>,
     /// The number of bytes of graphs that may still be kept. Graphs of payloads may overlap.
     room: u64,
     limits: Limits,
-    /// The bytes that may still be read. Ranges may overlap, so their sum may exceed the file.
+    /// The number of bytes that may still be read. Ranges may overlap, and so exceed the file.
     left: u64,
     most: u64,
 }

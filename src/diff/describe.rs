@@ -12,7 +12,7 @@ use crate::graph::literal;
 use crate::method::Instruction;
 use crate::schema::program::view::{self, InstructionArguments, KernelTypes};
 
-/// Returns the name of an operator: `aten::add.out`.
+/// Returns the name of an operator, such as `aten::add.out`.
 fn operator(plan: &Plan<'_, '_>, index: i32) -> String {
     let all = plan.view.operators().zip(usize::try_from(index).ok());
     let Some(operator) = all.and_then(|(all, nth)| all.get(nth)) else {
@@ -47,7 +47,7 @@ pub(super) fn backend(plan: &Plan<'_, '_>, index: i32) -> String {
     }
 }
 
-/// Returns the place of an instruction: `call 3 aten::add.out`.
+/// Returns the place of an instruction in words, such as `call 3 aten::add.out`.
 pub(super) fn place(plan: &Plan<'_, '_>, instruction: &Instruction<'_>) -> String {
     let chain = match instruction.chain() {
         0 => String::new(),
@@ -60,12 +60,13 @@ pub(super) fn place(plan: &Plan<'_, '_>, instruction: &Instruction<'_>) -> Strin
     format!("{chain}{kind} {} {}", instruction.index(), name(plan, instruction))
 }
 
-/// Returns an instruction with its arguments: `aten::add.out(input 0, 1, result of call 2)`.
+/// Returns an instruction with its arguments as text, such as
+/// `aten::add.out(input 0, 1, result of call 2)`.
 pub(super) fn instruction(plan: &Plan<'_, '_>, instruction: &Instruction<'_>) -> String {
     let mut text = name(plan, instruction);
     text.push('(');
     let args = instruction.operands();
-    // The last arguments are the outputs, each listed twice: first as outputs, then as results.
+    // The last arguments are the results, each listed twice. All of them are left out.
     let mut count = args.len();
     while let Some(last) = count.checked_sub(1)
         && args.get(last).is_some_and(|at| is_result(plan, instruction, at))
@@ -92,7 +93,8 @@ fn is_result(plan: &Plan<'_, '_>, instruction: &Instruction<'_>, at: i32) -> boo
     plan.input(nth).is_none() && plan.writers.first(nth) == instruction.pc()
 }
 
-/// Returns the role of a value in its method, or its contents: `input 0`, `result of call 2`.
+/// Returns the role of a value in its method, such as `input 0` or `result of call 2`, or else its
+/// contents.
 pub(super) fn role(plan: &Plan<'_, '_>, at: i32) -> String {
     let nth = usize::try_from(at).unwrap_or(usize::MAX);
     let (Some(value), Some(sort)) = (plan.value(nth), plan.value_class(nth)) else {

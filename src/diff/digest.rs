@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 
 use crate::bytes::wide;
 
-/// A SHA-256.
+/// A SHA-256 digest.
 pub(super) type Sha = [u8; 32];
 
 /// A hasher of typed fields.

@@ -45,9 +45,9 @@ pub struct DifferenceEntry<'d> {
     pub place: &'d str,
     /// The property that differs.
     pub what: &'static str,
-    /// Its form in the first file; `None` if it was added.
+    /// The first file's side of the difference; `None` for an addition.
     pub before: Option<SideEntry<'d>>,
-    /// Its form in the second file; `None` if it was removed.
+    /// The second file's side of the difference; `None` for a removal.
     pub after: Option<SideEntry<'d>>,
 }
 
@@ -70,9 +70,9 @@ pub struct SideEntry<'d> {
 pub struct WrittenEntry<'d> {
     /// The property that differs.
     pub what: &'static str,
-    /// Its text for the first file.
+    /// The text of the property for the first file.
     pub before: &'d str,
-    /// Its text for the second file.
+    /// The text of the property for the second file.
     pub after: &'d str,
 }
 

@@ -32,8 +32,8 @@ const LEFT_OUT: &[(&str, &str, &str)] = &[
     ("XNNStaticSlice", "num_dims", "the backend takes the length of the list"),
 ];
 
-/// The displayed names of fields, in the order in which they are shown. Other fields follow by their own
-/// names. Fields of one displayed name are one difference.
+/// The fields that are shown first, in this order, each with its displayed name. Other fields
+/// follow under their own names. Fields with the same displayed name form one difference.
 const NAMES: &[(&str, &str)] = &[
     ("scalar_type", "dtype"),
     ("sizes", "sizes"),
@@ -276,7 +276,7 @@ mod tests {
     fn tables() -> impl Iterator<Item = &'static TableDesc> {
         let desc = (&program::desc::Tensor, &program::desc::ExtraTensorInfo);
         let data = (&flat_tensor::desc::TensorLayout, &flat_tensor_legacy::desc::TensorMetadata);
-        // The tables of payloads that refer to no others.
+        // The tables of payloads that do not refer to other tables.
         let of_payloads = xnnpack::desc::SCHEMA.tables.iter().copied();
         let refers = |desc: &&TableDesc| {
             desc.fields.iter().any(|field| {

@@ -9,9 +9,9 @@ pub(super) struct Fingerprint {
     pub(super) digest: Sha,
     /// The digest of the value without its name, its place in memory and its data.
     pub(super) meta: Sha,
-    /// The digest of its data.
+    /// The digest of the value's data.
     pub(super) data: Option<Sha>,
-    /// The digest of its name, unless the name is the key of its data.
+    /// The digest of the value's name, unless the name is the key of the data.
     pub(super) name: Option<Sha>,
     pub(super) class: ValueClass,
 }
@@ -19,10 +19,10 @@ pub(super) struct Fingerprint {
 /// The property that identifies a value in both methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueClass {
-    /// Its contents, which never change.
+    /// Identified by its contents, which never change.
     Fixed,
-    /// Its definition and its uses.
+    /// Identified by its definition and its uses.
     Variable,
-    /// Its items, which are values.
+    /// Identified by its items, which are values.
     List,
 }

@@ -34,7 +34,7 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// Returns the item at `nth`, or −1, which stands for none, if the item is no valid index.
+    /// Returns item `nth`. If it is not a valid index, returns −1, which stands for no value.
     pub(super) fn get(&self, nth: usize) -> i32 {
         match self {
             Self::Long(items) => {

@@ -54,7 +54,7 @@ fn constants(pte: &Pte<'_>) -> Option<String> {
     pte.segment_range(index).err().map(|_| format!("refused: segment {index} is missing"))
 }
 
-/// Returns why the runtime refuses the named data of a program; `None` if it accepts it.
+/// Returns why the runtime refuses the named data of a program; `None` if the data is accepted.
 fn named_data(pte: &Pte<'_>) -> Option<String> {
     let program = pte.program();
     let is_refused = program.named_data().is_some() && program.segments().is_none();

@@ -84,7 +84,7 @@ fn partners(pairs: &[Pair], [before, after]: [usize; 2]) -> [Vec<u32>; 2] {
 struct Method<'m, 'p, 'a, 'b> {
     a: &'m Plan<'p, 'a>,
     b: &'m Plan<'p, 'b>,
-    /// For each variable, the value of the other method that it was matched with.
+    /// For each variable of `a`, the value of `b` that it was matched with. `to_a` is the reverse.
     to_b: Vec<u32>,
     to_a: Vec<u32>,
     /// For each instruction, its partner in the other method, or [`NONE`].
@@ -116,9 +116,9 @@ struct Moved {
 /// The result of matching two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Match {
-    /// They are one value. Their differences are reported.
+    /// The two values correspond. Their differences are reported.
     Same,
-    /// They are different values. The caller reports this.
+    /// The two values do not correspond. The caller reports this.
     Different,
 }
 

@@ -65,8 +65,8 @@ pub(super) fn compare<S: Source>(
     Ok(())
 }
 
-/// Adds to `to` the keys of `from` that it lacks and that its `.ptd` files have. `contents` has
-/// the data of these files.
+/// Adds to `to` each key of `from` that `to` lacks and that one of its `.ptd` files has.
+/// `contents` has the data of these files.
 fn lend<'a, S: Source>(
     from: &Entries<'a>,
     to: &mut Entries<'a>,

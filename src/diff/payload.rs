@@ -142,7 +142,7 @@ struct Side<'g, 'p> {
 struct Node<'p> {
     operator: &'static str,
     attributes: TableRef<'p>,
-    /// The range that its output is clamped to.
+    /// The range that the node's output is clamped to.
     range: TableRef<'p>,
 }
 
@@ -151,7 +151,7 @@ struct Value<'g, 'p> {
     tensor: TableRef<'p>,
     external_id: u32,
     quantization: Option<(&'static str, TableRef<'p>)>,
-    /// The digest and length of its data, and of its scales.
+    /// The digests and lengths of the value's data and of its scales.
     constants: [Option<&'g Data>; 2],
 }
 
@@ -260,7 +260,7 @@ impl<'p> Node<'p> {
         Self { operator, attributes, range }
     }
 
-    /// Returns the ids of the values that it reads and writes, by the names of their fields.
+    /// Returns the ids of the values that the node reads and writes, each with its field's name.
     fn values(self) -> impl Iterator<Item = (&'static str, u32)> {
         self.attributes.ids()
     }

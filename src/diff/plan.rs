@@ -27,7 +27,7 @@ use crate::schema::program::view::{
 /// A method.
 pub(super) struct Plan<'p, 'a> {
     pub(super) pte: &'p Pte<'a>,
-    /// The bytes of texts that may still be read for display. A long text may be shown many times.
+    /// The number of bytes of text that may still be read for display. A text may be shown often.
     texts: &'p Cell<usize>,
     pub(super) view: ExecutionPlan<'a>,
     pub(super) instructions: Vec<Instruction<'a>>,

@@ -53,7 +53,8 @@ pub(super) fn compare<S: Source>(
     }
 }
 
-/// Methods with their index in the program, by name and by index among the methods of one name.
+/// Each method with its index in the program. The key is the method's name, and its index among the
+/// methods of that name.
 type Methods<'a> = BTreeMap<(Option<&'a str>, usize), (usize, ExecutionPlan<'a>)>;
 
 fn methods<'a>(pte: &Pte<'a>, only: Option<&str>) -> Methods<'a> {

@@ -30,17 +30,17 @@ pub(super) fn quoted(text: &str) -> String {
     Quoted(text).to_string()
 }
 
-/// Returns the first of these numbers of instructions as text: `0, 2, 1`.
+/// Returns the first of the instruction numbers as text, such as `0, 2, 1`.
 pub(super) fn numbers(numbers: &[u32]) -> String {
     joined(numbers, MOST_NUMBERS)
 }
 
-/// Returns the type of a tensor: `float32[2, 8]`.
+/// Returns the type of a tensor, such as `float32[2, 8]`.
 pub(super) fn shape(tensor: Tensor<'_>) -> String {
     tensor_type(tensor.scalar_type(), tensor.sizes().into_iter().flatten())
 }
 
-/// Returns a number of bytes: `1 byte`, `2 bytes`.
+/// Returns a number of bytes as text, such as `1 byte` or `2 bytes`.
 pub(super) fn bytes(count: u64) -> String {
     match count {
         1 => "1 byte".into(),

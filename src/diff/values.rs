@@ -114,7 +114,8 @@ impl Values {
     }
 }
 
-/// Returns the fingerprint of a value that is no tensor. For a list, it covers the kind alone.
+/// Returns the fingerprint of a value that is no tensor. For a list of values, the fingerprint
+/// covers only the kind.
 fn scalar(value: Option<KernelTypes<'_>>) -> Fingerprint {
     let mut hasher = Hasher::of(b's');
     let mut class = ValueClass::Fixed;

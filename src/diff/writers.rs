@@ -11,7 +11,7 @@ use crate::schema::program::view::ExecutionPlan;
 /// For each value, the instruction that writes it first.
 pub(super) struct Writers<'a> {
     definitions: Definitions<'a>,
-    /// For each value, its index among the results of that instruction.
+    /// For each value, its index among the results of the instruction that writes it first.
     place: Vec<u32>,
     /// For each instruction, the number of its results.
     results: Vec<u32>,

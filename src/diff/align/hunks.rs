@@ -28,12 +28,12 @@ pub(super) fn hunks(before: &[u64], after: &[u64]) -> Vec<Hunk> {
     hunks
 }
 
-/// Parts of two lists.
+/// A slice of each of two lists that are compared.
 #[derive(Clone, Copy)]
 struct Part<'t> {
     before: &'t [Token],
     after: &'t [Token],
-    /// The positions of their first elements.
+    /// The positions of the first elements of both slices in their lists.
     at: (u32, u32),
 }
 
@@ -91,8 +91,8 @@ impl<'t> Part<'t> {
         }
     }
 
-    /// Returns the anchors: positions of elements that are unique in both lists. Their longest increasing
-    /// subsequence is kept, so that they do not cross.
+    /// Returns the anchors: the positions in both lists of elements that are unique in each list.
+    /// Only the longest increasing subsequence is kept, so that no two anchors cross.
     fn anchors(self) -> Vec<(usize, usize)> {
         let (before, after) = (once(self.before), once(self.after));
         let mut to_after = vec![NONE; self.before.len()];
