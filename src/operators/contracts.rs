@@ -39,7 +39,7 @@ pub(crate) fn element_args(terms: &[Term]) -> impl Iterator<Item = (u8, ElementK
     terms.iter().filter_map(|term| term.holds.element_arg())
 }
 
-/// Returns the sizes that a call gives to the output at `out`, if its conditions say so.
+/// Returns the sizes that a call gives to the output at `out`, if the conditions determine them.
 pub(crate) fn sizes_after(terms: &[Term], out: u8) -> Option<SizesAfter> {
     terms.iter().find_map(|term| term.holds.sizes_after(out))
 }

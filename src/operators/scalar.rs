@@ -22,7 +22,7 @@ pub(crate) enum Scalar {
 }
 
 impl Scalar {
-    /// Returns the scalar in a value, if it is one.
+    /// Returns `value` as a scalar; `None` for a value of another kind.
     pub(crate) fn of(value: KernelTypes<'_>) -> Option<Self> {
         Some(match value {
             KernelTypes::Int(int) => Self::Int(int.int_val()),
@@ -33,7 +33,7 @@ impl Scalar {
     }
 
     /// Returns the number that [`LOCAL_SCALAR_DENSE`] gives for the bytes of an element. `None` if
-    /// there is none.
+    /// the operator gives no number.
     pub(crate) fn read(dtype: ScalarType, element: &[u8]) -> Option<Self> {
         match values(dtype, element)?.next()? {
             Element::Int(bool) if dtype == ScalarType::BOOL => Some(Self::Bool(bool != 0)),

@@ -45,7 +45,8 @@ pub struct UsageReport {
     pub total: Usage,
     /// The nodes in the payloads of all programs. [`add_nodes`](Self::add_nodes) reads them.
     pub nodes: NodeUsages,
-    /// The name of the methods that are counted; `None` for all. It affects only later additions.
+    /// The name of the methods that are counted; `None` for all. Programs that are already added
+    /// are not counted again.
     pub method: Option<String>,
 }
 
@@ -67,7 +68,7 @@ pub struct ProgramUsage {
 pub struct MethodUsage {
     /// The name of the method.
     pub name: Option<UntrustedString>,
-    /// The operators and backends that it calls.
+    /// The operators and backends of the method.
     pub usage: Usage,
 }
 
@@ -89,8 +90,8 @@ pub struct OperatorUsage {
     pub calls: u64,
     /// The dtypes of the tensors in its calls. A tensor list has the dtype of its first tensor.
     pub dtypes: BTreeSet<ScalarType>,
-    /// The kernel key of each different call, such as `v1/6;0,1|6;0`. It has the dtype and the dim
-    /// order of each tensor; kernels are registered under such keys.
+    /// The kernel key of each different call, such as `v1/6;0,1|6;0`. A key has the dtype and the
+    /// dim order of each tensor; kernels are registered under such keys.
     pub kernels: BTreeSet<String>,
     /// The programs that list the operator, by their index in [`UsageReport::programs`].
     pub programs: BTreeSet<usize>,
@@ -102,7 +103,7 @@ pub struct OperatorUsage {
 pub struct BackendUsage {
     /// The number of delegates.
     pub delegates: u64,
-    /// The number of instructions that call one of them.
+    /// The number of instructions that call one of the delegates.
     pub calls: u64,
 }
 

@@ -27,12 +27,13 @@ pub(crate) trait KnownValues<'a> {
     /// call. Returns `None` if they are unknown.
     fn sized(&self, index: i32) -> Option<Tensor<'a>>;
 
-    /// Returns the bounds of the elements of the tensor at `index`, if the elements come from a
+    /// Returns the range of the elements of the tensor at `index`, if the elements come from a
     /// constant that was read.
     fn elements(&self, index: i32) -> Option<ElementBounds>;
 }
 
-/// The bounds of the elements of a constant.
+/// The range of a constant's elements: for integers the least and the greatest one, for floats
+/// whether all are finite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ElementBounds {
     Integers {
@@ -80,7 +81,7 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
         self.tensor(arg).map(Tensor::scalar_type)
     }
 
-    /// Returns the bounds of the elements of an argument, if they are known.
+    /// Returns the range of the elements of an argument, if the elements are known.
     pub(super) fn elements(&self, arg: Arg) -> Option<ElementBounds> {
         self.values.elements(self.args.get(arg.into())?)
     }

@@ -158,7 +158,7 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
         usize::try_from(dim).ok()
     }
 
-    /// Returns the number of dimensions that the items of a list index.
+    /// Returns the number of dimensions that are indexed by the items of a list.
     fn indexed(&self, arg: Arg) -> Option<i128> {
         let KernelTypes::OptionalTensorList(list) = self.arg(arg)? else { return None };
         let masks = [ScalarType::BOOL, ScalarType::BYTE];

@@ -134,8 +134,8 @@ pub(super) enum Shape {
     Like(Arg),
     /// The shape of another tensor, with a last size of 1.
     Rows(Arg),
-    /// The first sizes of another tensor, then this last size. It has as many dimensions as the
-    /// output.
+    /// The first sizes of another tensor, then this last size. The shape has as many dimensions as
+    /// the output.
     And(Arg, Number),
 }
 
@@ -233,7 +233,7 @@ impl Condition {
         }
     }
 
-    /// Returns the sizes that a call gives to an output, if the condition says so.
+    /// Returns the sizes that a call gives to an output, if the condition determines them.
     pub(super) fn sizes_after(&self, out: Arg) -> Option<SizesAfter> {
         match *self {
             Self::CanResizeTo(arg, Shape::Like(like)) | Self::SameShape(arg, like)

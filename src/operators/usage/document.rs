@@ -74,12 +74,12 @@ pub struct MethodUsageEntry<'r> {
 pub struct OperatorEntry<'r> {
     /// The name with its overload.
     pub name: &'r UntrustedString,
-    /// The number of instructions that call it.
+    /// The number of instructions that call the operator.
     pub calls: u64,
     /// The dtypes of the tensors in its calls. The document has their names.
     #[cfg_attr(feature = "serde", serde(serialize_with = "names"))]
     pub dtypes: &'r BTreeSet<ScalarType>,
-    /// The kernel keys. Only the list of all programs has them.
+    /// The kernel keys. Only the list of the operators of all programs has them.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub kernels: Option<&'r BTreeSet<String>>,
 }
@@ -93,7 +93,7 @@ pub struct BackendEntry<'r> {
     pub id: &'r UntrustedString,
     /// The number of delegates.
     pub delegates: u64,
-    /// The number of instructions that call one of them.
+    /// The number of instructions that call one of the delegates.
     pub calls: u64,
 }
 
@@ -113,7 +113,8 @@ pub struct NodeEntry<'r> {
 }
 
 impl UsageReport {
-    /// Returns the document `pte.ops/1`, with the operators that a list lacks, if one is given.
+    /// Returns the document `pte.ops/1`. If `against` is a list, the document also has the
+    /// operators and dtypes that this list lacks.
     #[must_use]
     pub fn document<'r>(&'r self, against: Option<&SelectedOperators>) -> UsageDocument<'r> {
         let missing_dtypes = against.map(|list| {

@@ -11,7 +11,7 @@ use crate::schema::scalar::ScalarType;
 
 /// The dtype and dim order of every tensor of a plan. Tensors that agree in both share a number.
 pub(super) struct CallMetadata {
-    /// The number of each value; `None` for a value without tensors.
+    /// For each value, the number of its dtype and dim order; `None` for a value without tensors.
     values: Vec<Option<usize>>,
     /// For each number, the dtype, and the text of the dtype and the dim order.
     different: Vec<(ScalarType, String)>,
@@ -38,7 +38,7 @@ impl CallMetadata {
         metadata
     }
 
-    /// Returns the number of an argument's metadata.
+    /// Returns the number that stands for the dtype and dim order of an argument.
     pub(super) fn get(&self, arg: i32) -> Option<usize> {
         *self.values.get(usize::try_from(arg).ok()?)?
     }
