@@ -86,8 +86,8 @@ impl ControlFlow {
 ///
 /// The loops are sorted by begin, an outer loop before its inner ones, and stay sorted.
 fn widen_until_nested(loops: &mut [Loop]) {
-    // The loops that have not ended, each with its end. `crossed` has the later loop that each
-    // crosses.
+    // The loops that have not ended, each with its end. `crossed` has, for each loop, a later
+    // loop that it crosses.
     let mut open: Vec<(usize, u32)> = Vec::new();
     let mut crossed: Vec<Option<usize>> = alloc::vec![None; loops.len()];
     for (nth, &Loop { begin, end }) in loops.iter().enumerate() {

@@ -12,7 +12,7 @@ use crate::schema::program::view::{self, Chain, ExecutionPlan, InstructionArgume
 pub struct Instruction<'a> {
     chain: u32,
     index: u32,
-    /// The pc of the chain's first instruction, and the pc past its last one.
+    /// The pcs of the chain are `begin..end`.
     begin: u32,
     end: u32,
     /// The position of the instruction's table.
@@ -24,7 +24,7 @@ pub struct Instruction<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Jump {
-    /// The index of the condition's value.
+    /// The index of the value that is the condition.
     pub condition: i32,
     /// The target as the file has it: the index of an instruction in its chain.
     pub destination: i32,
