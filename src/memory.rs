@@ -87,7 +87,7 @@ pub struct Memory<'a> {
 /// An arena: a range of memory that the caller gives the runtime for a method.
 #[derive(Clone, Debug)]
 pub struct PlannedArena<'a> {
-    /// The index in `non_const_buffer_sizes`, from 1 on. Tensors refer to it by `memory_id`.
+    /// The index in `non_const_buffer_sizes`, from 1 on. The `memory_id` of a tensor is this id.
     pub id: u32,
     /// The size in bytes in `non_const_buffer_sizes`; `None` if it is missing or negative, so that the
     /// runtime refuses the method.
@@ -102,7 +102,7 @@ pub struct PlannedArena<'a> {
     pub peak: u64,
     /// The first pc of the peak; `None` if nothing is live or there are no instructions.
     pub peak_pc: Option<u32>,
-    /// The range of its tensors in the list of all tensors.
+    /// The range of the arena's tensors in the list of all planned tensors.
     tensors: Range<usize>,
 }
 
@@ -115,15 +115,15 @@ pub struct PlannedTensor {
     pub arena: u32,
     /// The offset in the arena, in bytes.
     pub offset: u64,
-    /// The number of bytes at the upper bounds of its sizes; `None` if it is unknown.
+    /// The number of bytes that the tensor needs at its largest sizes; `None` if unknown.
     pub bytes: Option<u64>,
     /// The role in the method.
     pub role: TensorRole,
-    /// Whether it is only a view. A move, or an operator that makes views, puts another tensor
-    /// under its index, and nothing else writes it. Its place in the arena is planned and never
-    /// used.
+    /// Whether the tensor is only a view. A move, or an operator that makes views, then puts
+    /// another tensor under its index, and no other instruction writes it. Its place in the arena
+    /// is planned and never used.
     pub is_view: bool,
-    /// The live range; `None` if it is unused.
+    /// The live range; `None` for an unused tensor.
     pub live_range: Option<LiveRange>,
 }
 
@@ -133,20 +133,22 @@ pub struct PlannedTensor {
 pub enum TensorRole {
     /// An intermediate result.
     Scratch,
-    /// The caller writes it.
+    /// The caller writes the tensor.
     Input,
-    /// The caller reads it.
+    /// The caller reads the tensor.
     Output,
-    /// It keeps its contents from one run to the next.
+    /// The tensor keeps its contents from one run to the next.
     State,
 }
 
 /// The range of instructions in which a tensor is live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LiveRange {
-    /// The pc of the instruction that defines it; `None` if it is defined before the first one.
+    /// The pc of the instruction that defines the tensor; `None` if it is defined before the
+    /// first instruction.
     pub first_use: Option<u32>,
-    /// The pc of the last instruction that uses it; `None` if it is used after the last one.
+    /// The pc of the last instruction that uses the tensor; `None` if the tensor is used after
+    /// the last instruction.
     pub last_use: Option<u32>,
 }
 
@@ -155,12 +157,12 @@ pub struct LiveRange {
 pub struct Unplanned {
     /// The index of the value.
     pub value: u32,
-    /// The number of bytes at the upper bounds of its sizes; `None` if it is unknown.
+    /// The number of bytes that the tensor needs at its largest sizes; `None` if unknown.
     pub bytes: Option<u64>,
     /// Whether it is an input or an output, whose memory the caller provides. Other tensors use
     /// memory of a backend, or of a tensor that is moved to their index.
     pub is_end: bool,
-    /// Whether its sizes are unbounded.
+    /// Whether the tensor's sizes are unbounded.
     pub is_unbounded: bool,
 }
 

@@ -28,7 +28,7 @@ impl Budget {
 
 /// A method in the document `pte.memory/1`.
 ///
-/// Its rows are made while it is serialized, so that memory holds one of them at a time.
+/// Its arenas and tensors are described while it is serialized, one by one, to save memory.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct MethodDocument<'m, 'a> {
@@ -340,7 +340,7 @@ impl DocumentWriter {
         crate::document::write_row(out, method)
     }
 
-    /// Writes the end.
+    /// Writes the end of the document.
     ///
     /// # Errors
     ///

@@ -21,18 +21,19 @@ pub(super) struct ValueUses {
     pub(super) first_use: u32,
     /// The pc of the last use, or [`END`].
     pub(super) last_use: u32,
-    /// Whether the first use reads it.
+    /// Whether the first use reads the tensor.
     pub(super) is_read: bool,
-    /// Whether an iteration of a loop may pass it to the next.
+    /// Whether an iteration of a loop may pass the tensor's contents to the next iteration.
     pub(super) is_carried: bool,
-    /// Whether it has contents of its own: an instruction writes it, or reads it before it is an alias.
+    /// Whether the tensor has its own contents: an instruction writes it, or reads it before it is
+    /// an alias.
     pub(super) has_contents: bool,
-    /// Whether an instruction makes it an alias of another tensor.
+    /// Whether an instruction makes the tensor an alias of another tensor.
     pub(super) is_alias: bool,
 }
 
 impl ValueUses {
-    /// Returns whether it is never more than an alias of other tensors.
+    /// Returns whether the tensor is never more than an alias of other tensors.
     pub(super) fn is_view(self) -> bool {
         self.is_alias && !self.has_contents
     }

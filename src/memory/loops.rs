@@ -17,12 +17,12 @@ pub(super) struct Loops {
     loops: Vec<Loop>,
     /// A tree of the greatest end in any range of `loops`.
     ends: RangeMaxTree,
-    /// The loops, sorted by end. `begins` is a tree of the least begin in any range of them; it
-    /// stores `u32::MAX − begin`.
+    /// The loops, sorted by end. `begins` is a tree of the least begin in any range of `by_end`.
+    /// The tree stores `u32::MAX − begin`.
     by_end: Vec<Loop>,
     begins: RangeMaxTree,
     outer: OuterLoops,
-    /// For each pc, the least target of a forward jump over it. Empty if there are no loops.
+    /// For each pc, the least target of a forward jump over this pc. Empty if there are no loops.
     landings: Vec<u32>,
 }
 
@@ -84,7 +84,7 @@ impl Loops {
     }
 }
 
-/// Returns, for each pc, the least target of a forward jump over it.
+/// Returns, for each pc, the least target of a forward jump over this pc.
 fn landings(ahead: &[Range], instruction_count: u32) -> Vec<u32> {
     let mut ahead = ahead.to_vec();
     cost::sort(ahead.len());

@@ -142,7 +142,7 @@ impl LastWrite {
         Self { coordinates, nodes }
     }
 
-    /// Records a write to a range, later than all others.
+    /// Records a write to `range` at `time`, which must be later than all recorded writes.
     pub(super) fn write(&mut self, range: Bytes, time: u32) {
         let time = time.saturating_add(1);
         self.change(1, (0, self.coordinates.len()), self.coordinates.range(range), time);
