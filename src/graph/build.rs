@@ -247,7 +247,7 @@ impl<'a> MethodGraph<'a> {
         let Some(facts) = self.values.get(at(value)) else { return };
         let is_node = match self.value(at(value)) {
             _ if facts.writers > 1 => true,
-            // Its contents come from the previous run.
+            // The value is read before it is written: the contents come from the previous run.
             _ if facts.writers > 0 && facts.is_read_first => true,
             _ if self.is_list(at(value)) => true,
             _ if facts.source.is_some() => false,

@@ -10,7 +10,7 @@ use crate::method;
 use crate::operators::{name_until_nul, rearranges};
 use crate::schema::program::view::{InstructionArguments, KernelTypes};
 
-/// The options of a drawing: the parts of each method that are drawn. By default all are.
+/// The options of a drawing: the parts of each method that are drawn. By default, it is all parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DrawOptions {
@@ -33,7 +33,7 @@ pub enum Excerpt {
     Around {
         /// The instruction.
         place: InstructionPlace,
-        /// The largest number of instructions on a path to it or from it.
+        /// The largest number of instructions on a path to or from this instruction.
         depth: u32,
     },
     /// The instructions between two, both included, in the order of the file.

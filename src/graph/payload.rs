@@ -41,7 +41,7 @@ struct NodeFacts {
     /// The tag of the operator; 0 for an unknown one.
     tag: u8,
     outputs: u8,
-    /// The position of its first operand.
+    /// The position in `operands` of the node's first operand.
     begin: u32,
 }
 
@@ -55,7 +55,7 @@ struct ValueFacts {
     /// The index of the call's argument, or `NO_ID`.
     argument: u32,
     role: Role,
-    /// Whether a node writes it.
+    /// Whether a node writes the value.
     is_written: bool,
 }
 
