@@ -91,9 +91,9 @@ struct InstructionFacts {
     end: u32,
     /// The pc that a jump leads to. The number of instructions is the end of the method.
     jump: Option<u32>,
-    /// Whether it begins a block: it is the target of a jump, or follows a jump.
+    /// Whether the instruction begins a block: it is the target of a jump, or follows a jump.
     is_block_start: bool,
-    /// Whether it is hidden, because it only makes a view.
+    /// Whether the instruction is hidden, because it only makes a view.
     is_view: bool,
     visibility: Visibility,
 }
@@ -103,7 +103,7 @@ struct InstructionFacts {
 enum Visibility {
     #[default]
     Inside,
-    /// An edge joins the node with the part.
+    /// The node is outside of the shown part, but an edge joins it with the part.
     Outside,
     Hidden,
 }
@@ -116,13 +116,13 @@ struct ValueFacts {
     first_writer: Option<Writer>,
     is_input: bool,
     is_node: bool,
-    /// Whether an instruction reads it before any writes it.
+    /// Whether an instruction reads the value before any instruction writes it.
     is_read_first: bool,
-    /// Whether an output, a list or a jump uses it, so that it is never folded.
+    /// Whether an output, a list or a jump uses the value, so that it is never folded.
     is_kept: bool,
-    /// Whether it has no node, and the calls that use it show it as an argument.
+    /// Whether the value has no node, and is shown as an argument of the calls that use it.
     is_folded: bool,
-    /// Whether it is not in the shown part.
+    /// Whether the value is not in the shown part.
     is_hidden: bool,
     /// The value that a view shows. The view has no writer, or its writer is hidden.
     source: Option<u32>,
@@ -131,9 +131,9 @@ struct ValueFacts {
 /// The writer of a value.
 #[derive(Clone, Copy, Debug)]
 enum Writer {
-    /// The instruction of this pc.
+    /// The instruction with this pc.
     Instruction(u32),
-    /// An instruction that writes the list of this value index.
+    /// An instruction that writes a list which has the value. This is the value index of the list.
     List(u32),
 }
 
@@ -250,11 +250,12 @@ pub struct NodeId {
 /// The identity of a node in its method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MethodNode {
-    /// The value of this index, displayed as `v`.
+    /// The value with this index; `v` in a displayed [`NodeId`].
     Value(u32),
-    /// The instruction of this pc, displayed as `i`. The number of instructions stands for the end.
+    /// The instruction with this pc; `i` in a displayed [`NodeId`]. A pc that equals the number of
+    /// instructions stands for the end of the method.
     Instruction(u32),
-    /// The output of this index, displayed as `r`.
+    /// The output with this index; `r` in a displayed [`NodeId`].
     Output(u32),
 }
 
@@ -280,9 +281,9 @@ impl serde::Serialize for NodeId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Edge {
-    /// The node that it leaves.
+    /// The node where the edge begins.
     pub from: NodeId,
-    /// The node that it leads to.
+    /// The node where the edge ends.
     pub to: NodeId,
     /// The kind.
     pub kind: EdgeKind,
@@ -297,9 +298,9 @@ pub struct Edge {
 pub enum EdgeKind {
     /// A value flows along the edge.
     Data,
-    /// The instruction that runs next.
+    /// The edge leads to the instruction that runs next.
     Next,
-    /// The instruction that runs next if the condition of a jump is false.
+    /// The edge leads to the instruction that runs next if the condition of a jump is false.
     Jump,
 }
 

@@ -39,7 +39,8 @@ impl<'a> GraphDocument<'a> {
         }
     }
 
-    /// Restricts the document to the methods of that name. A method without a name has an empty one.
+    /// Restricts the document to the methods with the name `name`. A missing name counts as an
+    /// empty one.
     #[must_use]
     pub fn with_method(mut self, name: impl Into<String>) -> Self {
         self.method = Some(name.into());

@@ -138,8 +138,8 @@ impl MethodGraph<'_> {
         }
     }
 
-    /// Returns the value that a view shows in the end, after at most two sources. A view by place
-    /// may show the result of a hidden call, whose own source is final.
+    /// Returns the value that a view shows in the end. The source of a view may be the result of a
+    /// hidden call, which has a source too. That second source is final.
     fn root(&self, value: u32) -> u32 {
         let source = |value: u32| self.values.get(at(value)).and_then(|facts| facts.source);
         let by_place = source(value).unwrap_or(value);

@@ -106,9 +106,9 @@ pub struct PayloadNode {
 /// The id of a node in a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PayloadNodeId {
-    /// The node of this index, displayed as `n`.
+    /// The node with this index. Node 3 is displayed as `n3`.
     Node(u32),
-    /// The value of this id, displayed as `v`.
+    /// The value with this id. Value 3 is displayed as `v3`.
     Value(u32),
 }
 
@@ -133,9 +133,9 @@ impl serde::Serialize for PayloadNodeId {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct PayloadEdge {
-    /// The node that it leaves.
+    /// The node where the edge begins.
     pub from: PayloadNodeId,
-    /// The node that it leads to.
+    /// The node where the edge ends.
     pub to: PayloadNodeId,
     /// The id of the value that flows.
     pub value: u32,
@@ -353,7 +353,7 @@ pub struct PayloadArgument {
 }
 
 impl ValueFacts {
-    /// Returns whether it is an input or an output of the graph.
+    /// Returns whether the value is an input or an output of the graph.
     fn is_end(&self) -> bool {
         matches!(self.role, Role::Input | Role::Output)
     }

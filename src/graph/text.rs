@@ -43,8 +43,8 @@ pub(crate) fn joined<T: Display>(items: impl IntoIterator<Item = T>, most: usize
     out
 }
 
-/// Returns the contents of a value that is no tensor: `2`, `[1, 1]`, `None`. `text` formats a
-/// string, and `item` formats an item of a list of indices.
+/// Returns the contents of a value that is no tensor, such as `2`, `[1, 1]` or `None`. `text`
+/// formats a string, and `item` formats an item of a list of indices.
 pub(crate) fn literal<'a>(
     value: KernelTypes<'a>,
     text: impl FnOnce(EString<'a>) -> String,
@@ -83,7 +83,8 @@ fn shortened(text: &str) -> String {
 }
 
 impl<'a> MethodGraph<'a> {
-    /// Returns the type of a value, or the contents of a scalar: `float32[2, 8]`, `int 1`.
+    /// Returns the type of a value, such as `float32[2, 8]`. For a scalar, returns its type and its
+    /// contents, such as `int 1`.
     pub fn value_text(&self, value: u32) -> String {
         match self.value(at(value)) {
             Some(KernelTypes::Tensor(tensor)) => {
@@ -111,8 +112,8 @@ impl<'a> MethodGraph<'a> {
         self.texts.get(nth).map(|&(_, text)| text)
     }
 
-    /// Returns the text of an argument, if it is a constant without a node: `2`, `[1, 1]`,
-    /// `float32[8, 4] weight`.
+    /// Returns the text of an argument, if the argument is a constant without a node. Examples are
+    /// `2`, `[1, 1]` and `float32[8, 4] weight`.
     pub(super) fn argument(&self, value: i32) -> Option<String> {
         let Ok(nth) = u32::try_from(value) else { return Some(format!("no value {value}")) };
         let Some(facts) = self.values.get(at(nth)) else {
@@ -146,7 +147,7 @@ impl<'a> MethodGraph<'a> {
         }
     }
 
-    /// Returns the text of a value and its name: `float32[8, 4] weight`.
+    /// Returns the text of a value and its name, such as `float32[8, 4] weight`.
     pub fn value_title(&self, value: u32) -> String {
         let is_written = self.values.get(at(value)).is_some_and(|facts| facts.writers > 0);
         let mut title = match self.value(at(value)) {
