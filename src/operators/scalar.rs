@@ -251,8 +251,8 @@ mod tests {
         assert_eq!(chosen(Scalar::Int(1)), None);
     }
 
-    /// Compares results with those of release 1.5.1. A row has `d` before the bits of a Double, and
-    /// `-` for a refusal.
+    /// Compares results with those that release 1.5.1 computed, one call on each line. There, `d`
+    /// precedes the bits of a Double, and `-` stands for a refusal.
     #[test]
     fn primitive_operators_compute_what_the_runtime_computed() {
         let number = |text: &str| match (text, text.strip_prefix('d')) {
