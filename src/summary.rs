@@ -111,13 +111,13 @@ pub struct BundleSummary {
 pub struct HeaderSummary {
     /// The length of the header in bytes.
     pub length: u32,
-    /// The length of the program FlatBuffer in bytes, of a `.pte`.
+    /// For a `.pte`, the length of the program FlatBuffer in bytes.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub program_size: Option<u64>,
-    /// The offset of the FlatTensor FlatBuffer in bytes, of a `.ptd`.
+    /// For a `.ptd`, the offset of the FlatTensor FlatBuffer in bytes.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub flatbuffer_offset: Option<u64>,
-    /// The length of the FlatTensor FlatBuffer in bytes, of a `.ptd`.
+    /// For a `.ptd`, the length of the FlatTensor FlatBuffer in bytes.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub flatbuffer_size: Option<u64>,
     /// The offset in bytes that segments are counted from.
@@ -159,14 +159,15 @@ pub enum ContentSummary {
     Record(Box<RecordSummary>),
 }
 
-/// The number of some tensors or blobs, and the number of their bytes. Shared data counts once.
+/// The number of some tensors or blobs, and the number of their bytes. Shared data counts once,
+/// unless the documentation of a field says otherwise.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct DataAmount {
     /// The number of tensors or blobs.
     pub count: u64,
-    /// Their bytes.
+    /// The number of bytes of these tensors or blobs.
     pub bytes: u64,
 }
 

@@ -37,7 +37,7 @@ pub struct DtypeSummary {
     pub dtype: ScalarType,
     /// The number of tensors.
     pub tensors: u64,
-    /// Their bytes.
+    /// The number of bytes of these tensors.
     pub bytes: u64,
 }
 

@@ -108,8 +108,8 @@ pub(super) fn of_payload<S: Source>(
 }
 
 impl Counts {
-    /// Adds the counts of a graph. `keys` are those of the program; `None` for a standalone
-    /// payload.
+    /// Adds the counts of a graph. `keys` are the keys of the program's named data; `None` for a
+    /// standalone payload.
     fn add(&mut self, graph: &Graph<'_>, keys: Option<&BTreeSet<&str>>) {
         self.read = self.read.saturating_add(1);
         for operator in graph.operators() {

@@ -25,7 +25,7 @@ pub struct PayloadSummary {
     /// Its graph; `None` if the schema of its tables is not known.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub graphs: Option<GraphSummary>,
-    /// The facts from its header; `None` if it has no known sections.
+    /// The facts from the payload's header; `None` if the payload has no known sections.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub sections: Option<SectionSummary>,
 }

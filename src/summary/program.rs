@@ -36,9 +36,9 @@ pub struct ProgramSummary {
     pub constants: DataAmount,
     /// The mutable tensors. They lie in an arena, and their initial bytes are in the file.
     pub mutable: DataAmount,
-    /// The tensors whose bytes are in a `.ptd`. Data that tensors share counts once for each.
+    /// The tensors whose bytes are in a `.ptd`. Shared data counts once for each of its tensors.
     pub external: DataAmount,
-    /// The named blobs. Data that names share counts once for each.
+    /// The named blobs. Shared data counts once for each of its names.
     pub named_data: DataAmount,
     /// The number of segments.
     pub segments: u64,
@@ -142,7 +142,7 @@ pub enum ValueKind {
 pub struct OperatorSummary {
     /// The name with its overload.
     pub name: UntrustedString,
-    /// The number of instructions that call it.
+    /// The number of instructions that call the operator.
     pub calls: u64,
 }
 
@@ -157,8 +157,8 @@ pub struct BackendSummary {
     pub delegates: u64,
     /// The number of bytes of all payloads. A shared payload counts once.
     pub bytes: u64,
-    /// The nodes of the graphs in all payloads; `None` if the payloads were not read, or if the
-    /// schema of none is known.
+    /// The nodes of the graphs in all payloads; `None` if the payloads were not read, or if no
+    /// payload has a known schema.
     pub graphs: Option<GraphSummary>,
     /// The sections of all payloads; `None` if the payloads were not read, or have no known sections.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
@@ -194,7 +194,7 @@ pub struct SectionAmount {
     pub name: &'static str,
     /// The number of sections.
     pub count: u64,
-    /// The number of their bytes, which are opaque.
+    /// The number of bytes of these sections. The bytes are not interpreted.
     pub bytes: u64,
 }
 
@@ -229,14 +229,14 @@ pub struct GraphSummary {
 pub struct WeightSummary {
     /// The datatype as in the schema, such as `xnn_datatype_qcint8`; `None` for an unknown one.
     pub datatype: Option<&'static str>,
-    /// The quantization as in the schema, such as `PerChannelQuant`; `None` if they are not quantized.
+    /// The quantization as in the schema, such as `PerChannelQuant`; `None` without quantization.
     pub quantization: Option<&'static str>,
     /// For a quantization by groups, the number of elements that share a scale.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub group_size: Option<i32>,
     /// The number of weights.
     pub count: u64,
-    /// Their bytes.
+    /// The number of bytes of these weights.
     pub bytes: u64,
 }
 
@@ -357,7 +357,8 @@ struct Delegates {
     payloads: BTreeSet<(u64, u64)>,
 }
 
-/// The bytes of tensors' data, by the start of the data, so that shared data counts once.
+/// The bytes of tensors' data. Constants and mutable tensors are listed by the start of their data,
+/// so that shared data counts once.
 #[derive(Default)]
 struct Tensors {
     constants: BTreeMap<u64, u64>,
@@ -394,8 +395,8 @@ fn count_operators(plan: ExecutionPlan<'_>, calls: &mut BTreeMap<UntrustedString
 }
 
 impl MethodSummary {
-    /// Summarizes a method. `ends` is the number of inputs and outputs that may still be listed. It
-    /// is limited, since methods may share their lists.
+    /// Summarizes a method. `ends` is the number of inputs and outputs that may still be listed: it
+    /// is limited, since many methods may share one long list.
     fn of(plan: ExecutionPlan<'_>, ends: &mut usize) -> Self {
         let mut values = |indices: Option<Vector<'_, i32>>| -> Vec<_> {
             let shown = indices.into_iter().flatten().take(*ends);
