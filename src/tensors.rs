@@ -55,10 +55,10 @@ pub enum TensorPlace<'a> {
     Value {
         /// The name of the method.
         method: Option<Untrusted<'a>>,
-        /// The index of its value.
+        /// The value index of the tensor in the method.
         index: u32,
     },
-    /// A named tensor or blob, with its index.
+    /// The named tensor or blob with this index.
     Named(u32),
 }
 
@@ -164,7 +164,8 @@ pub fn largest<T>(
     kept.into_values().rev().collect()
 }
 
-/// A row in the form of the document `pte.tensors/1`, without the fields that need the bytes.
+/// A tensor or blob in the form of the document `pte.tensors/1`, without the fields that are
+/// computed from its bytes.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]

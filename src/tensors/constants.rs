@@ -141,7 +141,8 @@ pub fn datatype_name(name: &str) -> &str {
     }
 }
 
-/// A row in the form of the document `pte.tensors/1`, without the fields that need the bytes.
+/// A constant in the form of the document `pte.tensors/1`, without the fields that are computed
+/// from its bytes.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
