@@ -32,7 +32,7 @@ pub enum Depth {
 }
 
 impl Depth {
-    /// Returns the name of the depth, as rows have it.
+    /// Returns the name of the depth, as it appears in rows.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

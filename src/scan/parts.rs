@@ -21,7 +21,7 @@ pub enum RowFormat {
     Parquet,
     /// JSON, with one row on each line.
     Ndjson,
-    /// Both.
+    /// Both Parquet and JSON.
     Both,
 }
 
@@ -119,8 +119,8 @@ impl Parts {
         })
     }
 
-    /// Syncs and renames the files of the part, and then adds the part to the manifest. Only then
-    /// it counts.
+    /// Syncs and renames the files of the part, and then adds the part to the manifest. A part that
+    /// is not in the manifest does not count.
     fn finish_part(&mut self) -> io::Result<()> {
         let Some(mut open) = self.current.take() else { return Ok(()) };
         let mut formats = Vec::new();
