@@ -76,7 +76,7 @@ pub struct RemoteOptions {
     pub hub: String,
     /// The token for the hub. It is sent to the hub's own origin only.
     pub token: Option<Secret>,
-    /// The resolver; `None` for that of the system.
+    /// The resolver of host names; `None` for the resolver of the system.
     pub resolver: Option<Arc<dyn Resolve>>,
 }
 

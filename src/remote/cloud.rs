@@ -37,7 +37,7 @@ use super::url::{ObjectPlace, StoreKind};
 pub struct StoreFile {
     /// The URL.
     pub url: String,
-    /// The identity of its state: the entity tag, or else the size and the time.
+    /// The identity of the object's state: the entity tag, or else the size and the time.
     pub id: String,
     /// The time of the last change, in milliseconds since 1970.
     pub mtime_ms: i64,
@@ -71,8 +71,8 @@ impl Client {
         }
     }
 
-    /// Lists the objects under `s3://bucket/prefix`. Calls `each` with each object until it returns
-    /// false.
+    /// Lists the objects under `s3://bucket/prefix`. Calls `each` with each object until `each`
+    /// returns false.
     ///
     /// # Errors
     ///
@@ -257,7 +257,7 @@ impl Pages {
     }
 }
 
-/// Connects `object_store` to our client. Settings for the crate's own client have no effect.
+/// Connects `object_store` to our client. Settings for `object_store`'s own client have no effect.
 #[derive(Clone, Debug)]
 struct Connector {
     client: Weak<Shared>,

@@ -14,7 +14,7 @@ use super::url::{HubPlace, Origin, parse};
 pub struct HubFile {
     /// The URL, `hf://…`.
     pub url: String,
-    /// The identity of its content: the sha256 of a large file, or else the id of the git object.
+    /// The identity of the content: the sha256 of a large file, or else the id of the git object.
     pub id: String,
 }
 
@@ -27,7 +27,7 @@ pub fn is_listing(text: &str) -> bool {
 
 impl Client {
     /// Lists the files of `hf://org` or `hf://org/repo[@revision]`. Calls `each` with each file
-    /// until it returns false. Returns the repositories of an organization that could not be
+    /// until `each` returns false. Returns the repositories of an organization that could not be
     /// listed.
     ///
     /// # Errors

@@ -360,12 +360,14 @@ const AHEAD: u64 = 1 << 20;
 /// The longest gap between two ranges that is read together with them.
 const GAP: u64 = 64 << 10;
 
-/// The maximum number of announced ranges, the number of requests to aim at, and the maximum number
-/// of bytes of all ranges.
+/// The maximum number of announced ranges.
 const MAX_ANNOUNCED: usize = 1 << 16;
+/// The number of requests to aim at when announced ranges are read.
 const FEW: usize = 3;
+/// The maximum number of bytes of all announced ranges.
 const KEPT_AHEAD: u64 = 12 << 20;
 
-/// The maximum number of ranges that are kept, and the maximum number of their bytes.
+/// The maximum number of ranges that are kept.
 const PIECES: usize = 64;
+/// The maximum number of bytes of the kept ranges.
 const KEPT: usize = 16 << 20;

@@ -4,9 +4,10 @@ use core::hash::{BuildHasher, Hasher};
 use core::time::Duration;
 use std::hash::RandomState;
 
-/// Returns how long to wait before repetition `tries`, counted from 1. The server may ask for a
-/// time; otherwise it is 0.5 s, doubled at each repetition. `jitter` from 0 to 255 shortens the
-/// latter by up to half.
+/// Returns how long to wait before repetition `tries`, counted from 1.
+///
+/// This is the time that the server asks for, and up to 255 ms more. If the server asks for none,
+/// it is 0.5 s, doubled at each repetition, and shortened by up to half. `jitter` decides how much.
 pub(super) fn delay(tries: u32, asked: Option<u64>, jitter: u8) -> Duration {
     if let Some(seconds) = asked {
         // The extra time keeps clients from returning all at the same moment.
