@@ -248,7 +248,7 @@ pub(super) struct Begin {
     pub(super) nth: u32,
 }
 
-/// Returns the non-empty ones of `count` segments, sorted by their offset in the file.
+/// Returns those of the `count` segments that are not empty, sorted by their offset in the file.
 pub(super) fn in_order(count: u32, range: impl Fn(u32) -> Range<u64>) -> Vec<Begin> {
     let mut begins = Vec::with_capacity(index(count));
     let begin = |(range, nth): (Range<u64>, u32)| Begin { start: range.start.to_be_bytes(), nth };

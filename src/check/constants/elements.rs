@@ -31,8 +31,8 @@ impl ConstantElements {
     }
 }
 
-/// Constants by method and value: arguments whose elements a contract has conditions on, and
-/// sources of moves, views and copies.
+/// The constants to read, by method and value: arguments whose elements a contract has conditions
+/// on, and the sources of moves, views and copies.
 #[derive(Default)]
 pub(super) struct Places(BTreeMap<(u32, u32), Place>);
 
@@ -222,8 +222,8 @@ impl<'s> Operators<'s> {
         Some(Self { signatures, contracts, copies, kinds })
     }
 
-    /// Calls `each` with the values of an instruction whose elements are needed: arguments that
-    /// contracts have conditions on, and what the instruction moves, copies or views.
+    /// Calls `each` with each value whose elements an instruction needs: arguments that contracts
+    /// have conditions on, and what the instruction moves, copies or views.
     fn each(&self, instruction: &Instruction<'_>, mut each: impl FnMut(u32, ElementKind)) {
         let mut each = |value: Option<i32>, kind| {
             if let Some(value) = value.and_then(|value| u32::try_from(value).ok()) {

@@ -7,7 +7,7 @@
 
 use crate::bytes::{array_at, index, u16_at, u32_at};
 
-/// Returns what kind of executable content begins with `head`, by its magic.
+/// Returns the kind of executable content that `head` begins with, by its magic.
 pub(super) fn begins(head: &[u8]) -> Option<&'static str> {
     let starts = |magic: &[u8]| head.starts_with(magic);
     match head {
@@ -86,8 +86,8 @@ fn is_pair(a: u8, b: u8) -> bool {
         | (a == 0x80) & (b.wrapping_sub(2) <= 3)
 }
 
-/// Returns what kind of executable content begins with `bytes`. In random bytes, each kind occurs less
-/// than once in 2^46 offsets, which is 70 TB. At most [`REACH`] bytes are read.
+/// Returns the kind of executable content that `bytes` begins with. In random bytes, each kind
+/// occurs less than once in 2^46 offsets, which is 70 TB. At most [`REACH`] bytes are read.
 fn lies(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x7f, ..] if is_elf(bytes) => Some("an ELF program or library"),
@@ -106,7 +106,8 @@ fn lies(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Probability 2^-99: checks class, byte order, version, one of four types, and the version again.
+/// Random bytes pass with probability 2^-99: checks class, byte order, version, one of four types,
+/// and the version again.
 fn is_elf(bytes: &[u8]) -> bool {
     let [0x7f, b'E', b'L', b'F', 1 | 2, order @ (1 | 2), 1, ..] = *bytes else { return false };
     let (kind, version) = (array_at(bytes, 16), array_at(bytes, 20));
@@ -117,7 +118,8 @@ fn is_elf(bytes: &[u8]) -> bool {
     matches!((kind, version), (Some(1..=4), Some(1)))
 }
 
-/// Probability 2^-87: checks the magic, one of seven processors, one of twelve file types.
+/// Random bytes pass with probability 2^-87: checks the magic, processor (one of seven) and file
+/// type (one of twelve).
 fn is_mach_o(bytes: &[u8], word: fn([u8; 4]) -> u32) -> bool {
     let word = |at| array_at(bytes, at).map(word);
     matches!(word(0), Some(0xfeed_face | 0xfeed_facf))
@@ -125,8 +127,8 @@ fn is_mach_o(bytes: &[u8], word: fn([u8; 4]) -> u32) -> bool {
         && matches!(word(12), Some(1..=12))
 }
 
-/// Probability 2^-86: checks the magic, fewer than 31 architectures, and that the first one is
-/// known.
+/// Random bytes pass with probability 2^-86: checks the magic, fewer than 31 architectures, and
+/// that the first one is known.
 fn is_fat(bytes: &[u8]) -> bool {
     let word = |at| array_at(bytes, at).map(u32::from_be_bytes);
     matches!(word(0), Some(0xcafe_babe | 0xcafe_babf))
@@ -140,15 +142,15 @@ fn is_processor(cputype: u32) -> bool {
     matches!(cputype, 7 | 12 | 18 | 0x0100_0007 | 0x0100_000c | 0x0100_0012 | 0x0200_000c)
 }
 
-/// Probability 2^-61: checks the magic, an existing version, and a constant of a known kind.
+/// Random bytes pass with probability 2^-61: checks magic, version, and kind of the first constant.
 fn is_class(bytes: &[u8]) -> bool {
     bytes.starts_with(b"\xca\xfe\xba\xbe")
         && matches!(bytes.get(4..8), Some([0, 0 | 3, 0, 45..=80] | [0xff, 0xff, 0, 45..=80]))
         && matches!(bytes.get(8..11), Some([hi, lo, 1 | 3..=12 | 15..=20]) if (*hi, *lo) > (0, 1))
 }
 
-/// Probability 2^-81: checks the offset of the second header, its magic, and one of a dozen
-/// processors.
+/// Random bytes pass with probability 2^-81: checks the offset of the second header, its magic,
+/// and the processor (one of a dozen).
 fn is_pe(bytes: &[u8]) -> bool {
     let Some(at) = u32_at(bytes, 60).filter(|at| *at >= 4 && *at & 3 == 0) else { return false };
     let at = index(at);
@@ -175,8 +177,8 @@ fn is_pe(bytes: &[u8]) -> bool {
         )
 }
 
-/// Probability 2^-65: checks a version up to 6.3, flags and a method that exist, and a printable
-/// name.
+/// Random bytes pass with probability 2^-65: checks a version up to 6.3, flags and a method that
+/// exist, and a printable name.
 fn is_zip(bytes: &[u8]) -> bool {
     let [b'P', b'K', 3, 4, 0..=63, 0..=20, ..] = *bytes else { return false };
     let (flags, method) = (u16_at(bytes, 6), u16_at(bytes, 8));
@@ -188,8 +190,8 @@ fn is_zip(bytes: &[u8]) -> bool {
         && bytes.get(30..).and_then(|rest| rest.get(..len.min(64).into())).is_some_and(is_text)
 }
 
-/// Probability 2^-46: checks that no flag is set except the flag of a name, then the level, the
-/// system, and the name or the first block.
+/// Random bytes pass with probability 2^-46: checks that no flag is set except the flag of a name,
+/// then the level, the system, and the name or the first block.
 fn is_gzip(bytes: &[u8]) -> bool {
     let [
         0x1f,
@@ -242,7 +244,8 @@ fn is_deflate(bytes: &[u8]) -> bool {
     }
 }
 
-/// Probability 2^-46: checks the protocol, and the opcodes that picklers and attacks begin with.
+/// Random bytes pass with probability 2^-46: checks the protocol, and the opcodes that picklers and
+/// attacks begin with.
 fn is_pickle(bytes: &[u8]) -> bool {
     match *bytes {
         // A frame of less than 4 GB, which begins with a plausible opcode.
@@ -291,7 +294,7 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.'
 }
 
-/// Probability 2^-46: checks a path with a folder, arguments, and the end of the line.
+/// Random bytes pass with probability 2^-46: checks a path with a folder, arguments, and line end.
 fn is_script(bytes: &[u8]) -> bool {
     let Some(rest) = bytes.strip_prefix(b"#!/") else { return false };
     let in_path = |byte: &u8| is_name(*byte) || matches!(byte, b'/' | b'-' | b'+');

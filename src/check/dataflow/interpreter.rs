@@ -141,7 +141,7 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         // Whether no path so far leads here: the instruction follows a jump that is always taken.
         let mut is_unreached = false;
         let mut imprecise_until = 0;
-        // The last instruction that a forward jump leads to.
+        // The pc of the last instruction so far that a forward jump leads to.
         let mut last_join = 0;
         // Instructions that only a backward jump makes reachable. They are judged at that jump.
         let mut deferred: Vec<u32> = Vec::new();

@@ -9,8 +9,8 @@ use crate::flat::desc::{Kind, Schema, TableDesc};
 use crate::schema::{flat_tensor, mlx, program, qnn, xnnpack};
 use crate::{Ptd, Pte};
 
-/// The place of a part, as an offset from the end of the FlatBuffer. Parts that are written later
-/// may refer to it any number of times.
+/// The place of a written table, vector or string, as an offset from the end of the FlatBuffer.
+/// Tables and vectors that are written later may refer to it any number of times.
 pub(super) type At = u32;
 
 /// The contents of a field.

@@ -16,7 +16,7 @@ use crate::schema::program::view::KernelTypes;
 /// The tensors that the instructions of a method may resize.
 #[derive(Default)]
 pub(super) struct Resized {
-    /// The mark of each value; empty before [`Resized::of`] has run.
+    /// For each value, how instructions may resize it; empty before [`Resized::of`] has run.
     marks: Vec<Mark>,
     any: bool,
 }

@@ -23,7 +23,7 @@ use crate::schema::xnnpack::view::{
     XNNQuantParams, XNNQuantizedTensorValue, XNNTensorValue, XValue, XValueUnion,
 };
 
-/// The values of a graph without an Error.
+/// The values of a graph, except those with an Error.
 pub(super) struct Values<'p> {
     all: Vec<Value<'p>>,
     ids: Ids,
