@@ -90,7 +90,7 @@ struct Method<'m, 'p, 'a, 'b> {
     /// For each instruction, its partner in the other method, or [`NONE`].
     partners: [Vec<u32>; 2],
     name: Option<String>,
-    /// The pairs of lists, and of different literals, that were compared.
+    /// The pairs of lists, and the pairs of different literals, that were already compared.
     seen: BTreeSet<(u32, u32)>,
     /// The number of list items that may still be compared.
     work: usize,
@@ -222,8 +222,8 @@ impl Method<'_, '_, '_, '_> {
         });
     }
 
-    /// Returns a suffix for the text of an instruction of the second method, if another instruction
-    /// of the first method has the same text.
+    /// Returns a suffix for the text of an instruction of the second method. It distinguishes the
+    /// instruction from another one of the first method that has the same text.
     fn other_instruction(&self, number: Option<u32>) -> String {
         let [_, to_a] = &self.partners;
         let partner = number.and_then(|number| to_a.get(at_index(number)).copied());
@@ -352,7 +352,7 @@ impl Method<'_, '_, '_, '_> {
         let (a, b) = (self.a, self.b);
         let (before, after) = (old.operands(), new.operands());
         if before.len() != after.len() {
-            // Another operator takes other arguments. Only the last results are matched.
+            // If the operator changed, its arguments did too: only the last results are matched.
             if !is_other {
                 self.add(Class::Instructions, |_| {
                     let text = |plan: &Plan<'_, '_>, instruction| {

@@ -112,7 +112,7 @@ impl Found {
         self.to_a.get_mut(at_index(other)).into_iter().for_each(|slot| *slot = one);
     }
 
-    /// Removes new pairs that would leave the former partner of an instruction without a partner.
+    /// Removes a new pair if a former partner of its instructions would then have no partner.
     fn drop_open(&mut self, known: &Self, left_a: &[(u64, u32)], left_b: &[(u64, u32)]) {
         let at = |list: &[u32], nth: u32| list.get(at_index(nth)).copied().unwrap_or(NONE);
         let mut open: Vec<(u32, u32)> = Vec::new();

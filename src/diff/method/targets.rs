@@ -7,8 +7,8 @@ use crate::bytes::{index as at_index, narrow};
 use crate::diff::align::Pair;
 use crate::method::{Instruction, Jump};
 
-/// For each instruction of each method, the index of the next pair at or after it that is an
-/// instruction of both methods. Two targets are equal if these indices are equal.
+/// For each instruction of each method, the index of the first pair, from this instruction on,
+/// that both methods have. Two jump targets are equal if their indices here are equal.
 pub(super) struct Targets {
     before: Vec<u32>,
     after: Vec<u32>,
