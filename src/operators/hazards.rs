@@ -8,9 +8,9 @@
 pub(crate) struct Hazard {
     /// The operator's full name.
     operator: &'static str,
-    /// Arguments that are read again after the output was written. The kernel checks or counts them
-    /// before: indices, masks, counts, zero points. Or it reads them row by row, while it writes
-    /// the results of earlier rows. A list stands for its items.
+    /// Arguments that the kernel reads again after it has written to the output. Before that, it
+    /// checks or counts them: indices, masks, counts, zero points. Or it reads them row by row,
+    /// while it writes the results of earlier rows. A list stands for its items.
     pub(crate) read_again: &'static [u32],
     /// Arguments whose sizes are read again after the output was resized. They must not be the
     /// output.
