@@ -51,13 +51,15 @@ pub(super) struct Liveness<'a> {
     uses: Vec<ValueUses>,
     /// The current tensor of each index whose tensor was replaced.
     current: BTreeMap<u32, u32>,
-    /// For each of these indices, a node in `edges`. Each tensor that was at the index leads to it.
+    /// For each index in `current`, a node in `edges`. Every tensor that was ever at the index
+    /// leads to this node.
     ever: BTreeMap<u32, u32>,
     /// Edges from a tensor to its aliases: a use of the alias is a use of the tensor.
     edges: Vec<(u32, u32)>,
     /// Each replacement of the tensor of an index: the index, and the new tensor.
     replaced: Vec<(u32, u32)>,
-    /// The uses of indices that are only views, if they differ from the uses of the file's tensor.
+    /// For each index that is only a view and whose tensor was replaced, the uses of all its
+    /// tensors.
     views: BTreeMap<u32, ValueUses>,
     pub(super) loops: Loops,
     /// The pc of the first instruction of each chain.
