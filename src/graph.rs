@@ -133,7 +133,7 @@ struct ValueFacts {
 enum Writer {
     /// The instruction with this pc.
     Instruction(u32),
-    /// An instruction that writes a list which has the value. This is the value index of the list.
+    /// An instruction that writes the value as an item of a list. This is the list's value index.
     List(u32),
 }
 

@@ -48,9 +48,9 @@ impl<'a> MethodGraph<'a> {
         graph
     }
 
-    /// Finds the sources of tensors without a writer. Exporters leave out the call of a view if its
-    /// result has the place of its argument. Such a tensor shows the tensor that was last written
-    /// there.
+    /// Finds the sources of tensors without a writer. Exporters leave out the call of a view if the
+    /// result and the argument have the same place in an arena. The source of such a tensor is the
+    /// tensor that was last written to this place.
     fn find_sources(&mut self) {
         let mut written: BTreeMap<StoragePlace, u32> = BTreeMap::new();
         for value in 0..narrow(self.values.len()) {
