@@ -38,8 +38,8 @@ pub enum RemoteError {
 }
 
 impl RemoteError {
-    /// Returns whether the same request may succeed soon. A timeout is not transient, so that
-    /// request is not repeated.
+    /// Returns whether the same request may succeed soon. A timeout is not transient: a request
+    /// is not repeated after a timeout.
     #[must_use]
     pub fn is_transient(&self) -> bool {
         match self {

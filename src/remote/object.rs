@@ -364,7 +364,7 @@ const GAP: u64 = 64 << 10;
 const MAX_ANNOUNCED: usize = 1 << 16;
 /// The number of requests to aim at when announced ranges are read.
 const FEW: usize = 3;
-/// The maximum number of bytes of all announced ranges.
+/// The maximum number of bytes of all announced ranges after they are joined.
 const KEPT_AHEAD: u64 = 12 << 20;
 
 /// The maximum number of ranges that are kept.
