@@ -442,11 +442,11 @@ impl<'p, 'a> Judge<'_, '_, 'p, 'a> {
 
 /// A delegate that has a payload. The struct is small: a file may list a delegate every four bytes.
 struct User {
-    /// The index of its method in [`Users::plans`].
+    /// The index of the delegate's method in [`Users::plans`].
     plan: u32,
     /// The index of the delegate.
     delegate: u32,
-    /// Its calls in [`Users::calls`].
+    /// The range of the delegate's calls in [`Users::calls`].
     calls: Range<u32>,
 }
 

@@ -142,7 +142,7 @@ impl<'o> Pass<'o> {
             }
             self.path.push(PathComponent::Field(field.name));
             match since(field.since).filter(|since| *since > self.release) {
-                // The contents of the field are not judged: the runtime does not read it.
+                // The contents of the field are not judged: the runtime does not read this field.
                 Some(_) if says_something(raw, field) => {
                     let rule = match is_needed(raw, desc, field) {
                         true => &NEEDS_NEWER_RUNTIME,

@@ -61,7 +61,7 @@ impl Rule {
     }
 }
 
-/// The id of a rule, and a range of releases: the first one, and the one after the last.
+/// The id of a rule, the first release of a range, and the release after the range.
 type Row = (&'static str, Release, Release);
 
 fn is_listed(rows: &[Row], rule: &str, release: Release) -> bool {

@@ -118,8 +118,8 @@ pub(super) struct Data {
     pub(super) external: bool,
 }
 
-/// Returns whether a tensor has memory for its data. `None` if it must be judged in full: it may
-/// have findings or external data.
+/// Returns whether a tensor has memory for its data. `None` if the tensor must be judged in full,
+/// since it may have findings or external data.
 #[inline(always)]
 pub(super) fn plain(plan: &Plan<'_, '_>, tensor: Tensor<'_>) -> Option<bool> {
     let size = plain_size(tensor)?;

@@ -353,7 +353,7 @@ struct List<'l, 'p, 'a> {
     rules: &'static Items,
 }
 
-/// The valid items of a kind of list.
+/// The requirements on the items of one kind of list.
 struct Items {
     out_of_range: &'static Rule,
     wrong_type: &'static Rule,

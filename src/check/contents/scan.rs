@@ -202,7 +202,7 @@ impl<'f> Parts<'f> {
         let segments = PathComponent::Field("segments");
         let after = self.segments.partition_point(|&nth| segment(self.file, nth).start <= at);
         // If any segment contains the content, one of two does: the last segment that begins before
-        // the content, or the segment with the greatest end up to there.
+        // the content, or among the segments up to this one, the one with the greatest end.
         let inside = after.checked_sub(1).and_then(|nth| {
             let furthest = usize::try_from(*self.last.get(nth)?).ok()?;
             let holds = |nth: usize| {
