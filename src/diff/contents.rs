@@ -205,7 +205,7 @@ impl<'g, S: Source> Contents<'g, S> {
 }
 
 impl Whose {
-    /// Returns the `.ptd` number `nth` that this file is used with.
+    /// Returns the `.ptd` file with the index `nth` that this file is used with.
     fn with(self, nth: usize) -> Self {
         match self {
             Self::Before | Self::WithBefore(_) => Self::WithBefore(nth),

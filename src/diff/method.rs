@@ -352,7 +352,7 @@ impl Method<'_, '_, '_, '_> {
         let (a, b) = (self.a, self.b);
         let (before, after) = (old.operands(), new.operands());
         if before.len() != after.len() {
-            // If the operator changed, its arguments did too: only the last results are matched.
+            // A changed operator covers this difference. Only the last results are matched.
             if !is_other {
                 self.add(Class::Instructions, |_| {
                     let text = |plan: &Plan<'_, '_>, instruction| {
