@@ -19,8 +19,8 @@ pub(crate) fn signature(operator: &str) -> Option<&'static Signature> {
 
 /// The kind of an argument.
 ///
-/// Its letter: `t` Tensor; `s` Int, Double or Bool; `n` Int or Double; `i` Int; `d` Double; `b`
-/// Bool; `z` String; `l` IntList; `f` DoubleList; `m` BoolList; `v` TensorList; `o`
+/// Each kind has a letter: `t` Tensor; `s` Int, Double or Bool; `n` Int or Double; `i` Int; `d`
+/// Double; `b` Bool; `z` String; `l` IntList; `f` DoubleList; `m` BoolList; `v` TensorList; `o`
 /// OptionalTensorList. A capital letter also accepts Null. `w` is a Tensor that the call writes, `x` a
 /// TensorList whose tensors it writes. `y` is a Tensor that becomes a view of the first argument. `h` is
 /// a Tensor of which only dtype and shape are read. `.` is any value, which is not always read.

@@ -160,7 +160,7 @@ pub(super) static CONTRACTS: &[(&str, &[Term])] = &[
         "aten::native_group_norm.out",
         &[
             shape(AtLeast(Rank(0), ONE)),
-            // The kernel reads the second size if the first one equals the size of the dimension.
+            // The kernel reads the input's second size if the first size equals `N`, argument 3.
             shape(Any(&[AtLeast(Rank(0), TWO), NotEqual(Size(0, &ZERO), Int(3))])),
             shape(AtLeast(Rank(1), ONE)),
             shape(AtLeast(Rank(2), ONE)),

@@ -61,9 +61,9 @@ pub struct ProgramUsageEntry<'r> {
 pub struct MethodUsageEntry<'r> {
     /// The name.
     pub name: Option<&'r UntrustedString>,
-    /// Its operators, the most called first.
+    /// The operators of the method, the most called first.
     pub operators: Vec<OperatorEntry<'r>>,
-    /// Its backends, by id.
+    /// The backends of the method, by id.
     pub backends: Vec<BackendEntry<'r>>,
 }
 
