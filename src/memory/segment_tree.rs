@@ -120,8 +120,8 @@ struct WriteNode {
 impl WriteNode {
     const NEVER: Self = Self { whole: 0, least: 0, least_written: u32::MAX };
 
-    /// Returns the node after a write to all of it at the time `whole`; 0 means that there was no
-    /// write.
+    /// Returns the node after a write to all of its cells at the time `whole`. If `whole` is 0,
+    /// there was no write.
     fn since(self, whole: u32) -> Self {
         let least = self.least.max(whole);
         Self { whole, least, least_written: if whole > 0 { least } else { self.least_written } }
