@@ -237,8 +237,8 @@ impl<'a> MethodGraph<'a> {
         }
     }
 
-    /// Decides whether a used value is a node, and whether the items of a list are. A number
-    /// without a writer is a node only if it is an output.
+    /// Decides whether a used value is a node. For a list, decides this for each item too. A
+    /// number without a writer is a node only if it is an output.
     fn choose(&mut self, value: u32, is_output: bool) {
         let Some(facts) = self.values.get(at(value)).filter(|facts| !facts.is_node) else { return };
         if let Some(source) = facts.source {

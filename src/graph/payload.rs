@@ -25,7 +25,7 @@ use crate::tensors::datatype_name;
 
 /// The graph of a payload: its operators, its inputs, outputs and constants, and the edges.
 ///
-/// It is much smaller than the payload, and does not borrow from it.
+/// The struct is much smaller than the payload, and does not borrow from the payload.
 #[derive(Clone, Debug)]
 pub struct PayloadGraph {
     range: Range<u64>,
