@@ -65,7 +65,7 @@ pub struct SummaryDocument {
 pub struct NamedSummary {
     /// The path or the name of the file.
     pub path: UntrustedString,
-    /// Its summary.
+    /// The summary of the file.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub summary: Summary,
 }

@@ -22,7 +22,7 @@ use crate::quoted::UntrustedString;
 pub struct PayloadSummary {
     /// The name of the backend.
     pub backend: &'static str,
-    /// Its graph; `None` if the schema of its tables is not known.
+    /// The graph of the payload; `None` if the schema of the payload's tables is not known.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub graphs: Option<GraphSummary>,
     /// The facts from the payload's header; `None` if the payload has no known sections.
