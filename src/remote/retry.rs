@@ -4,7 +4,7 @@ use core::hash::{BuildHasher, Hasher};
 use core::time::Duration;
 use std::hash::RandomState;
 
-/// Returns how long to wait before repetition `tries`, counted from 1.
+/// Returns how long to wait before repetition `tries`, counted from 1: at most [`LONGEST`].
 ///
 /// This is the time that the server asks for, and up to 255 ms more. If the server asks for none,
 /// it is 0.5 s, doubled at each repetition, and shortened by up to half. `jitter` decides how much.

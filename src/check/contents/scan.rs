@@ -127,7 +127,7 @@ struct Parts<'f> {
     root: &'static str,
     /// Segments that are not empty, sorted by begin, then by end.
     segments: Vec<u32>,
-    /// For each position in `segments`, the position of the segment with the greatest end so far.
+    /// For each position in `segments`, the position of the segment with the greatest end up to it.
     last: Vec<u32>,
     /// Payloads inside the FlatBuffer that are not empty, sorted in the same way.
     payloads: Vec<u32>,
