@@ -145,8 +145,9 @@ struct Node<'a> {
     label: Label<'a>,
     parent: u32,
     bytes: u64,
-    /// The index of the part's first child, and of the next child of its parent; 0 for none.
+    /// The index of the part's first child; 0 for none.
     first: u32,
+    /// The index of the next child of the part's parent; 0 for none.
     next: u32,
 }
 

@@ -10,7 +10,7 @@ pub(crate) mod declare;
 pub struct Schema {
     /// The root table.
     pub root: &'static TableDesc,
-    /// The four bytes at position 4 of a buffer; zeros for none.
+    /// The file identifier, which is at position 4 of a buffer; zeros if there is none.
     pub identifier: [u8; 4],
     /// The extension of the schema's files, without a dot.
     pub extension: &'static str,
@@ -49,7 +49,7 @@ pub struct TableDesc {
     pub(crate) has_required: bool,
     /// The slot and the declaration of the table's union. A table has at most one.
     pub(crate) union: Option<(u16, &'static UnionDesc)>,
-    /// The most bytes that the table takes in a file, with an offset to it and without its vtable.
+    /// The maximum size of the table in a file, plus an offset to the table, without the vtable.
     written: u16,
     /// A hash of the name. Tables of different types may share a vtable, so the hash is part of the
     /// keys of the layout cache.
@@ -139,7 +139,7 @@ pub struct FieldDesc {
     /// Whether the field's table may contain the field again. Readers accept at most
     /// [`MOST_NESTED`] nested tables of such fields.
     pub recursive: bool,
-    /// The ExecuTorch release that added the field; `None` for release 0.1 or that of its table.
+    /// The ExecuTorch release that added the field; `None` if the field is as old as its table.
     pub since: Option<&'static str>,
 }
 
@@ -247,7 +247,7 @@ pub struct EnumValue {
     pub number: i64,
     /// The upstream name.
     pub name: &'static str,
-    /// The release that added the value; `None` for release 0.1 or that of its enum.
+    /// The release that added the value; `None` if the value is as old as its enum.
     pub since: Option<&'static str>,
 }
 
@@ -360,7 +360,7 @@ impl TableDesc {
             _ => Form::Other,
         };
         let is_rare = is_recursive || refs_len > PLACED_REFS;
-        // The two halves of a union are found by their layout indices.
+        // A rare table has no layout indices, which a union needs for its two halves.
         assert!(!is_rare || matches!(form, Form::Other) && union.is_none(), "its form is Other");
         Self {
             name,

@@ -157,7 +157,7 @@ struct Nest<'m, 'a> {
 }
 
 impl<'m, 'a> Nest<'m, 'a> {
-    /// Returns the contents of a range: `cells` is the group `of` on its level.
+    /// Returns the contents of a range, whose `cells` are the group `of`; `None` is the whole file.
     fn within(&self, cells: &[Cell], of: Option<Key>, level: u32) -> Within<'m, 'a> {
         let key = |cell: &Cell| self.key(cell, of);
         cost::charge(cells.len());
@@ -294,7 +294,7 @@ impl<'m, 'a> Nest<'m, 'a> {
         }
     }
 
-    /// Returns the group of a cell inside its group `of` on the level above.
+    /// Returns the group of a cell one level below its group `of`; `None` is the whole file.
     fn key(&self, cell: &Cell, of: Option<Key>) -> Key {
         let (chain, len) = self.chain(cell.node);
         let chain = chain.get(..len).unwrap_or_default();

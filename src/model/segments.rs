@@ -108,7 +108,8 @@ impl<'a, R: RootStruct> FileModel<'a, R> {
             end = end.saturating_add(segment.len());
             old_end = offset.saturating_add(size);
         }
-        // Empty segments get the offset 0: without a base, no runtime loads an empty one elsewhere.
+        // If all segments are empty, they get the offset 0: without a segment base, no runtime
+        // loads an empty segment at another offset.
         if places.iter().all(|&(_, size)| size == 0) {
             places.iter_mut().for_each(|(begin, _)| *begin = 0);
         }

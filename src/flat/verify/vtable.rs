@@ -116,8 +116,8 @@ impl VtableLayout {
     /// Reads the entries of the vtable, and returns whether they are unusual.
     #[inline(always)]
     fn fill(&self, vtable: u32, entries: &[[u8; 2]], desc: &TableDesc) -> Result<bool> {
-        // One bit for each byte of the table after the first four: the bytes used by any field, and
-        // the bytes used by two fields.
+        // One bit for each byte of the table after the first four. `taken` has the bytes that any
+        // field uses, and `twice` the bytes that two fields use.
         let (mut taken, mut twice) = (0u64, 0u64);
         let mut unexpected = 0u16;
         for (inline, &entry) in desc.inline.iter().zip(entries) {

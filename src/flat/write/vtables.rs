@@ -27,9 +27,9 @@ pub(super) struct Vtables {
 }
 
 impl Vtable {
-    /// Creates the vtable of a table from `pos`, `end` and the positions of its slots (0 for none),
-    /// all counted from the end of the buffer. It has two lengths, and an entry for each slot up to
-    /// the last one in use.
+    /// Creates the vtable of the table from `pos` to `end`, whose slots are at `places` (0 for
+    /// none), all counted from the end of the buffer. The lengths of the vtable and of the table
+    /// come first, then an entry for each slot up to the last one in use.
     pub(super) fn new(pos: u32, end: u32, places: &[u32; MAX_SLOTS]) -> Self {
         let slots = places.iter().rposition(|&place| place != 0);
         let slots = slots.map_or(0, |last| last.saturating_add(1));
