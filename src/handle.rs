@@ -18,9 +18,9 @@ use crate::pte::{self, Pte};
 
 /// A file, proven once and kept: it owns its FlatBuffer, and reads segments from `S` on demand.
 ///
-/// It has no lifetime where `S` has none: it can be stored, sent to another thread, or handed to
-/// another language. [`file`](Self::file) gives views of it any number of times without proving
-/// again.
+/// If `S` has no lifetime, the handle has none: it can be stored, sent to another thread, or handed
+/// to another language. [`file`](Self::file) gives views of the file any number of times without
+/// proving again.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

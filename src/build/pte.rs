@@ -106,7 +106,7 @@ impl<'a> PteBuilder<'a> {
         Ok(())
     }
 
-    /// Adds a constant, and returns its `Tensor.data_buffer_idx`. Tensors may share it.
+    /// Adds a constant, and returns its `Tensor.data_buffer_idx`. Tensors may share the constant.
     ///
     /// # Errors
     ///
@@ -124,8 +124,8 @@ impl<'a> PteBuilder<'a> {
         push(&mut self.states, bytes.into())
     }
 
-    /// Adds a delegate's payload in a segment, and returns its `BackendDelegate.processed`. Delegates
-    /// may share it.
+    /// Adds a delegate's payload in a segment, and returns its `BackendDelegate.processed`.
+    /// Delegates may share the payload.
     ///
     /// # Errors
     ///

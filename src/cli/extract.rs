@@ -295,7 +295,7 @@ impl Found {
     }
 }
 
-/// Returns the first row with bytes in the file. Runtimes use this row too.
+/// Returns the first of `rows`, which are tensors, with bytes in the file. Runtimes use it too.
 fn first<'a>(
     mut rows: impl Iterator<Item = TensorRow<'a>>,
     absent: impl FnOnce() -> Problem,

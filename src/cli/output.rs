@@ -57,8 +57,8 @@ impl Output {
                     "binary output is not written to a terminal: name a file with -o, or use a pipe".into(),
                 ));
             }
-            // Colours are removed before buffering. After it, each piece of text would be a
-            // separate system call.
+            // Colours are removed before the text is buffered. After the buffer, each piece of text
+            // would be a separate system call.
             let is_plain = AutoStream::choice(&stdout) == ColorChoice::Never;
             let strip = (content == Content::Text && is_plain).then(StripBytes::new);
             let out: Box<dyn Write> = match content {

@@ -131,9 +131,9 @@ impl<'a> PteModel<'a> {
             let extra = tensor.extra_tensor_info.get_or_insert_default();
             extra.fully_qualified_name = Some(key);
             extra.location = TensorDataLocation::EXTERNAL;
-            // Any index but 0: the runtime does not need it to load the data, but for `MethodMeta`
-            // 0 means an output without memory (format.md §7.3), for which callers provide zeroed
-            // memory.
+            // The index must not be 0. The runtime does not need it to load the data, but for
+            // `MethodMeta` 0 means an output without memory (format.md §7.3), for which callers
+            // provide zeroed memory.
             tensor.data_buffer_idx = narrow(keys.len());
         }
         // A segment is as long as the largest shape of its constant requires.

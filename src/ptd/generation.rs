@@ -87,7 +87,7 @@ pub(super) fn detect<'a>(
             {
                 return Err(Error::new(ErrorKind::FlatTensorPolyglot {}, bare.pos().into()));
             }
-            // If a limit is exceeded, it is unknown whether the file is valid as both.
+            // If a limit is exceeded, it is unknown whether the file is valid in both layouts.
             Err(error) if matches!(error.kind(), ErrorKind::WorkLimit { .. }) => return Err(error),
             _ => {}
         }

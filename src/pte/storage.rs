@@ -44,7 +44,8 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// Returns the planned place of a tensor. In the file, its offset is split in two halves.
+    /// Returns the planned place of a tensor. In the file, the offset in the arena is split in two
+    /// halves.
     #[inline]
     pub(crate) fn of(info: AllocationDetails<'_>) -> Self {
         let (high, low) = (info.memory_offset_high(), info.memory_offset_low());
