@@ -131,7 +131,7 @@ pub enum User<'a> {
         delegate: u32,
         /// The id of the value in the graph.
         value: u32,
-        /// Whether these are the scales of the value.
+        /// Whether the data is the scales of the value.
         scales: bool,
         /// The first node that reads the value.
         reader: Option<Reader>,

@@ -289,7 +289,7 @@ mod tests {
         assert_eq!(Untrusted("ab\n").cut(2), "ab…");
     }
 
-    /// Escaped are characters that move the cursor, are invisible, or look like a space.
+    /// Characters that move the cursor, are invisible, or look like a space are escaped.
     #[test]
     fn invisible_characters_are_escaped() {
         let ranges = [

@@ -425,8 +425,8 @@ impl<'p> OpenCalls<'p> {
         calls
     }
 
-    /// Returns the node at which an edge begins. If the value is an output of a shown payload, this
-    /// is the output's node.
+    /// Returns the node at which an edge begins. If the edge's value is an output of a shown
+    /// payload, this is the output's node.
     fn from(&self, edge: &Edge) -> Id {
         let output = edge.value.filter(|_| edge.kind == EdgeKind::Data).and_then(|value| {
             let call = self.0.get(&edge.from)?;
@@ -435,8 +435,8 @@ impl<'p> OpenCalls<'p> {
         Id(edge.from, output.map(PayloadNodeId::Value))
     }
 
-    /// Returns the nodes at which an edge ends. If the value is an input of a shown payload, these
-    /// are the inputs' nodes.
+    /// Returns the nodes at which an edge ends. If the edge's value is an input of a shown payload,
+    /// these are the inputs' nodes.
     fn to(&self, edge: &Edge) -> Vec<Id> {
         let inputs = edge.value.filter(|_| edge.kind == EdgeKind::Data).and_then(|value| {
             let call = self.0.get(&edge.to)?;

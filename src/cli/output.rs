@@ -162,7 +162,7 @@ impl Output {
         Problem::io(self.name.clone(), error)
     }
 
-    /// Completes the output. A file gets its name.
+    /// Completes the output. A file gets its final name.
     pub(super) fn finish(mut self) -> Result<(), Problem> {
         let name = core::mem::take(&mut self.name);
         let done = match (self.failed, self.target) {

@@ -43,9 +43,9 @@ pub struct TableDesc {
     /// The inline bytes of each slot; empty for a slot without a field.
     pub(crate) inline: [Inline; MAX_SLOTS],
     slots: u16,
-    /// The kind of table that the verifier sees.
+    /// The kind of table, by the references that the verifier reads.
     pub(crate) form: Form,
-    /// Whether a field is required.
+    /// Whether the table has a required field.
     pub(crate) has_required: bool,
     /// The slot and the declaration of the table's union. A table has at most one.
     pub(crate) union: Option<(u16, &'static UnionDesc)>,
@@ -128,7 +128,7 @@ pub(crate) enum To {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FieldDesc {
-    /// The index in the vtable. A union has two: this one for the tag, the next for the value.
+    /// The index in the vtable. A union has a second slot, the next one, for its value.
     pub slot: u16,
     /// The upstream name.
     pub name: &'static str,
@@ -219,7 +219,7 @@ pub enum Prim {
 pub enum Number {
     /// A bool. Any byte but 0 is true.
     Bool(bool),
-    /// Every integer type.
+    /// An integer of any type.
     Int(i128),
     /// f32.
     Single(f32),
@@ -305,7 +305,7 @@ impl TableDesc {
         let mut refs = [Ref { name: "", to: To::Str }; MAX_REFS];
         let mut inline = [Inline::new(0, OTHERS); MAX_SLOTS];
         let (mut refs_len, mut eights) = (0u16, EIGHTS.as_slice());
-        // Two offsets, and padding for 8-byte numbers.
+        // The offsets to the table and to its vtable, and padding for 8-byte numbers.
         let mut written = if fields.is_empty() { 8u16 } else { 12 };
         let (mut free, mut union, mut rest) = (0, None, fields);
         let (mut has_required, mut is_recursive) = (false, false);

@@ -25,7 +25,7 @@ pub struct Options<B> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Omitted {
-    /// The number of unions with an unknown member. Only the number of the tag is written.
+    /// The number of unions with an unknown member. Of such a union, only the tag is written.
     pub unknown_members: u64,
 }
 

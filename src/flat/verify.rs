@@ -182,7 +182,7 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
     }
 
     /// Verifies the table at `pos`, whose vtable has the proven `layout`. Most tables have at most
-    /// one reference, so they need no loop over fields. The loop goes on with a union's member.
+    /// one reference, so their fields need no loop. The loop below is for members of unions.
     #[inline(always)]
     fn object<'s>(
         &'s self,

@@ -265,8 +265,8 @@ impl Number {
         })
     }
 
-    /// Returns the bytes of a number as type `prim`, padded to 8: a field stores the first ones.
-    /// Returns `None` if the number does not fit.
+    /// Returns the bytes of a number as type `prim`, padded to 8 bytes: a field stores the first of
+    /// them. Returns `None` if the number does not fit.
     pub(crate) fn stored(self, prim: Prim) -> Option<[u8; 8]> {
         match (self, prim) {
             (Self::Bool(value), Prim::Bool) => Some([value.into(), 0, 0, 0, 0, 0, 0, 0]),

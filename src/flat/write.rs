@@ -95,7 +95,7 @@ impl fmt::Display for WriteError {
 
 impl core::error::Error for WriteError {}
 
-/// Writes tables into a sink. Its functions break on an error of the writer or the sink.
+/// Writes tables into a sink. A function breaks if the writer or the sink fails.
 struct Writer<'l, S> {
     layout: &'l WriterLayout,
     out: S,

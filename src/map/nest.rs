@@ -81,7 +81,7 @@ pub enum Within<'m, 'a> {
 pub struct KindTotal {
     /// The name of the part. For an object in the FlatBuffer, it is the type of its table.
     pub name: &'static str,
-    /// The kind of the object, if the part is one in the FlatBuffer.
+    /// The kind of the object, if the part is an object in the FlatBuffer.
     pub what: Option<ObjectKind>,
     /// The number of parts.
     pub count: u64,

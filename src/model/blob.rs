@@ -48,7 +48,7 @@ pub struct ReadError(Box<dyn core::error::Error + Send + Sync>);
 /// The maximum number of bytes that are read at once.
 const PIECE: u64 = 1 << 20;
 
-/// The zeros that are passed on at once.
+/// The zeros that are passed on in one call.
 const ZEROS: [u8; 4096] = [0; 4096];
 
 impl<S: Source<Error: core::error::Error + Send + Sync + 'static>> Ranges for S {

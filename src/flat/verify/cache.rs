@@ -21,7 +21,7 @@ pub(super) const SMALL_PROGRAM: u64 = 1 << 14;
 pub(super) const FEW_SLOTS: usize = 64;
 pub(super) const MANY_SLOTS: usize = 256;
 
-/// The number of slots that are probed. With 4, large programs take much longer.
+/// The number of slots that are probed. With 4 slots, large programs take much longer.
 const PROBES: usize = 8;
 /// The number of misses after which only the first slot is probed. A hostile file may have a vtable for
 /// each table, and [`PROBES`] probes for each would be slow.

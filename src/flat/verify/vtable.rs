@@ -132,8 +132,8 @@ impl VtableLayout {
                 taken |= bytes;
             }
         }
-        // A field in the first four bytes sets a high bit, since the shift wraps. Usual tables
-        // never set one. Such a vtable takes the slow path.
+        // A field in the first four bytes sets a high bit, since the shift wraps. Usual tables set
+        // none. A vtable with a high bit takes the slow path.
         let usual = u64::from(unexpected) | twice | taken >> 60 == 0;
         let extent = match usual {
             true => 68u32.saturating_sub(taken.leading_zeros()),

@@ -39,7 +39,7 @@ impl Vtable {
             place => pos.saturating_sub(place),
         });
         let first = [u32::try_from(len).unwrap_or(u32::MAX), pos.saturating_sub(end)];
-        // A table of the widest schema has only a few hundred bytes.
+        // Each word fits 16 bits: the widest table has only a few hundred bytes.
         let words =
             first.into_iter().chain(offsets).map(|word| u16::try_from(word).unwrap_or(u16::MAX));
         let mut bytes = [0; MOST];
