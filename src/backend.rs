@@ -49,7 +49,7 @@ struct Known {
     /// `BackendDelegate.id`.
     id: &'static str,
     name: &'static str,
-    /// The offset of the magic in its payloads.
+    /// The offset of the magic in the backend's payloads.
     at: usize,
     magics: &'static [&'static [u8]],
     /// Whether every payload has one of the magics.

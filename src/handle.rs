@@ -138,7 +138,8 @@ impl<S: Source> Handle<S> {
         let head = Head::read(head, len)?;
         let extents = head.extents(len)?;
         extents.within(limits)?;
-        // The region is allocated only now: it lies in the file and is within the limit.
+        // Memory is allocated only now that the region is known to be in the file and within the
+        // limit.
         let region = source.read_vec(extents.region.clone())?;
         let part = Part::Region(&region);
         let proof = match head {

@@ -178,7 +178,7 @@ impl<'a> PtdBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// The key exists already, the shape is invalid, or it needs another number of bytes.
+    /// The key exists already, the shape is invalid, or the shape needs another number of bytes.
     pub fn tensor(
         &mut self,
         key: impl Into<String>,

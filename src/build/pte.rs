@@ -99,7 +99,7 @@ impl<'a> PteBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// [`BuildError::Alignment`] if it is not a power of two.
+    /// [`BuildError::Alignment`] if `alignment` is not a power of two.
     pub fn set_constant_alignment(&mut self, alignment: u64) -> Result<(), BuildError> {
         let alignment = Some(alignment).filter(|a| a.is_power_of_two());
         self.constant_alignment = alignment.ok_or(BuildError::Alignment)?;

@@ -298,7 +298,8 @@ impl Drop for Progress {
     }
 }
 
-/// Finishes an output that text was formatted into. Reports its failure if formatting failed.
+/// Finishes an output that text was formatted into. If formatting failed, reports the failure of
+/// the output.
 pub(super) fn formatted(out: Output, done: fmt::Result) -> Result<(), Problem> {
     match done {
         Ok(()) => out.finish(),

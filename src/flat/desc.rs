@@ -191,9 +191,9 @@ pub struct ScalarDesc {
 pub struct StructDesc {
     /// The upstream name.
     pub name: &'static str,
-    /// The name of its field.
+    /// The name of the struct's field.
     pub field: &'static str,
-    /// The type of its field.
+    /// The type of the struct's field.
     pub prim: Prim,
 }
 

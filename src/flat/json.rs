@@ -17,7 +17,7 @@ use crate::quoted::EscapeScan;
 pub struct Options<B> {
     /// Whether to write line breaks and indentation.
     pub pretty: bool,
-    /// Called for each `[ubyte]`. Returns the JSON to write for it, or `None` to write its numbers.
+    /// Called for each `[ubyte]`. Returns the JSON of the vector, or `None` to write it as numbers.
     pub blob: B,
 }
 

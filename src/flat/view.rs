@@ -117,7 +117,7 @@ impl<'a> Raw<'a> {
         proven(u16_at(self.vtable, 2))
     }
 
-    /// Returns the offset of the field in `slot` from the table; 0 if it is absent.
+    /// Returns the offset of the field in `slot` from the table; 0 for an absent field.
     #[inline]
     pub(crate) fn offset_of(self, slot: u16) -> u16 {
         cost::charge(1);
@@ -134,13 +134,13 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// Returns the target of the offset in `slot`; `None` if it is absent.
+    /// Returns the target of the offset in `slot`; `None` for an absent field.
     #[inline]
     pub(crate) fn target_pos(self, slot: u16) -> Option<u32> {
         Some(target(self.buf, self.field_pos(slot)?))
     }
 
-    /// Returns the number in `slot`; `None` if it is absent.
+    /// Returns the number in `slot`; `None` for an absent field.
     #[inline]
     pub(crate) fn scalar<T: Scalar>(self, slot: u16) -> Option<T> {
         let at = self.field_pos(slot)?;
@@ -148,7 +148,7 @@ impl<'a> Raw<'a> {
         read.or_else(unproven)
     }
 
-    /// Returns the number in `slot`, of type `prim`; `None` if it is absent.
+    /// Returns the number in `slot`, of type `prim`; `None` for an absent field.
     pub(crate) fn number(self, slot: u16, prim: Prim) -> Option<Number> {
         let at = self.field_pos(slot)?;
         let bytes = slice_at(self.buf, index(at), u32::from(prim.size()))?;

@@ -141,7 +141,7 @@ pub struct KindEntry {
     pub what: Option<&'static str>,
     /// The number of parts.
     pub count: u64,
-    /// The number of their bytes.
+    /// The number of bytes of these parts.
     pub bytes: u64,
 }
 

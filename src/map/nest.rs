@@ -85,7 +85,7 @@ pub struct KindTotal {
     pub what: Option<ObjectKind>,
     /// The number of parts.
     pub count: u64,
-    /// The number of their bytes.
+    /// The number of bytes of these parts.
     pub bytes: u64,
 }
 

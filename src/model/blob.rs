@@ -19,7 +19,7 @@ pub enum Blob<'a> {
     Bytes(Cow<'a, [u8]>),
     /// A range of a source.
     Range(&'a dyn Ranges, Range<u64>),
-    /// Zeros, by their number.
+    /// This number of zeros.
     Zeros(u64),
     /// Several blobs, one after the other.
     Parts(Vec<Blob<'a>>),

@@ -77,7 +77,8 @@ pub struct Inlined {
     pub tensors: usize,
     /// The number of named data that delegates use.
     pub data: usize,
-    /// The number of tensors in the `.ptd` that the program does not use. They are left out.
+    /// The number of tensors in the `.ptd` that the program does not use. These tensors are left
+    /// out.
     pub unused: usize,
 }
 

@@ -37,8 +37,8 @@ impl<'a, R: RootStruct> FileModel<'a, R> {
     }
 
     /// Replaces the bytes of a segment for one field that refers to it, and returns the segment
-    /// index for that field. If other fields refer to the segment too, it is kept and a new one is
-    /// added.
+    /// index for that field. If other fields refer to the segment too, the segment is kept and a
+    /// new one is added.
     pub(super) fn own_segment(&mut self, nth: u32, blob: Blob<'a>) -> u32 {
         let mut uses = 0usize;
         self.root.segment_indices(&mut |used| {

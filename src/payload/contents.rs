@@ -88,7 +88,7 @@ pub enum Quantization {
     Channel {
         /// The dimension whose indices have a scale each.
         axis: i32,
-        /// The place of the scales. They are stored as f32.
+        /// The place of the scales, which are stored as f32.
         scales: Scales,
     },
     /// One scale for each group of elements of a channel.
@@ -204,7 +204,7 @@ impl GraphConstant {
 }
 
 impl ConstantPlace {
-    /// Returns the range of the bytes; `None` if they are not in the file.
+    /// Returns the range of the bytes; `None` if the bytes are not in the file.
     #[must_use]
     pub fn range(&self) -> Option<Range<u64>> {
         match self {

@@ -143,7 +143,7 @@ impl TablesPlace {
         self.root
     }
 
-    /// Returns the length of the root offset and the identifier, if there is one.
+    /// Returns the length of the root offset, and of the identifier if there is one.
     pub(crate) fn root_length(&self) -> u64 {
         if self.identifiers.is_empty() { 4 } else { 8 }
     }

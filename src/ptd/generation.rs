@@ -24,7 +24,7 @@ pub enum Generation {
     Three,
 }
 
-/// The root table in the fields of its generation.
+/// The root table, in the schema of the file's generation.
 #[derive(Clone, Copy, Debug)]
 pub enum Root<'a> {
     /// The root of generation 3.

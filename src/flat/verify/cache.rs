@@ -34,7 +34,7 @@ impl<const CACHE_SLOTS: usize> LayoutCache<CACHE_SLOTS> {
         Self { places: array::from_fn(|_| OnceCell::new()), misses: Cell::new(0) }
     }
 
-    /// Returns the layout of the vtable at `vtable`, read as `desc`, if its first slot has it.
+    /// Returns the layout of the vtable at `vtable`, read as `desc`, if it is in its first slot.
     #[inline(always)]
     pub(super) fn known(&self, vtable: u32, desc: &'static TableDesc) -> Option<&VtableLayout> {
         self.places.get(Self::slot(vtable, desc))?.get().filter(|layout| layout.is(vtable, desc))

@@ -83,7 +83,7 @@ impl<'g> Rows<'g> {
     fn of(graph: &'g MethodGraph<'_>) -> Self {
         let mut nodes: Vec<_> = graph.nodes().collect();
         let instruction = |node: &GraphNode<'_>| node.instruction.is_some();
-        // The row of a value comes before that of the first instruction that it has an edge with.
+        // The row of a value comes before the first instruction that shares an edge with the value.
         let mut first: BTreeMap<NodeId, NodeId> = BTreeMap::new();
         let is_instruction: BTreeSet<NodeId> =
             nodes.iter().filter(|node| instruction(node)).map(|node| node.id).collect();
