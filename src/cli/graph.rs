@@ -384,7 +384,7 @@ struct OpenCall<'p> {
     payload: &'p PayloadGraph,
     /// The inputs of the payload, by the index of the value that the call passes.
     inputs: BTreeMap<u32, Vec<u32>>,
-    /// The outputs of the payload, by the index of the value that the call receives. If several
+    /// The outputs of the payload, by the index of the value that receives the output. If several
     /// outputs have one index, the last output counts.
     outputs: BTreeMap<u32, u32>,
     /// Whether an edge leads to the call itself. This is an edge of control flow, or of an argument

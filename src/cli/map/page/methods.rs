@@ -172,5 +172,5 @@ const MAX_GRAPH_ROWS: usize = 500;
 const MAX_PICTURES: usize = 8;
 /// The maximum number of tensors in a picture.
 const MAX_TENSORS: usize = 300;
-/// The maximum number of instructions of a method with a graph and a picture.
+/// The maximum number of instructions of a method with a graph or a picture.
 const MAX_INSTRUCTIONS: u64 = 100_000;
