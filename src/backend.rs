@@ -49,7 +49,7 @@ struct Known {
     /// `BackendDelegate.id`.
     id: &'static str,
     name: &'static str,
-    /// The offset of the magic in its payloads.
+    /// The offset of the magic in the backend's payloads.
     at: usize,
     magics: &'static [&'static [u8]],
     /// Whether every payload has one of the magics.
@@ -139,7 +139,7 @@ impl Backend {
         self.known().map_or("", |known| known.name)
     }
 
-    /// Returns the magic of all its payloads; `None` if some have none.
+    /// Returns the magic of the backend's payloads; `None` if some payloads have none.
     pub(crate) fn magic(self) -> Option<Magic> {
         let known = self.known().filter(|known| known.always)?;
         Some(Magic { at: known.at, any_of: known.magics })

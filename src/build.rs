@@ -44,7 +44,7 @@ pub enum BuildError {
     Rank {
         /// The key of the tensor.
         key: String,
-        /// The number of its dimensions.
+        /// The number of the tensor's dimensions.
         rank: usize,
     },
     /// The dim order is not a permutation of the dimensions.

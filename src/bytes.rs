@@ -48,7 +48,7 @@ pub(crate) fn further(pos: u32, by: u32) -> u32 {
 /// Returns the `N` bytes at `pos`.
 #[inline]
 pub(crate) fn array_at<const N: usize>(buf: &[u8], pos: usize) -> Option<[u8; N]> {
-    // One comparison. An end that saturates is past every buffer.
+    // `get` compares only once: an end that saturates is past every buffer.
     buf.get(pos..pos.saturating_add(N))?.first_chunk().copied()
 }
 

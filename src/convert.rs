@@ -86,11 +86,11 @@ pub struct Safetensors<'a> {
 pub struct NamedTensor<'a> {
     /// The name of the tensor.
     pub name: String,
-    /// The dtype of its elements.
+    /// The dtype of the elements.
     pub dtype: Dtype,
     /// The size of each dimension, outermost first, which is also the order in memory.
     pub shape: Vec<u64>,
-    /// The bytes of its elements.
+    /// The bytes of the elements.
     pub data: Blob<'a>,
 }
 

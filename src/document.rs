@@ -46,7 +46,8 @@ pub fn write_rows<W: Write + ?Sized>(out: &mut W, value: &impl Serialize) -> io:
     out.write_all(b"\n")
 }
 
-/// Writes one row of the outermost array of such a document, without a line break.
+/// Writes one row of the outermost array of a document, as [`write_rows`] does, without a line
+/// break.
 ///
 /// # Errors
 ///

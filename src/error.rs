@@ -13,7 +13,7 @@ pub type Result<T, E = Error> = core::result::Result<T, E>;
 
 /// An error of reading a file.
 ///
-/// It is displayed as a message; [`place`](Self::place) has the offset and the path:
+/// `Display` writes a message. [`place`](Self::place) has the offset and the path:
 ///
 /// ```
 /// let error = pte::Pte::read(b"\x04\0\0\0ET13").unwrap_err();
@@ -44,7 +44,7 @@ pub enum PathComponent {
     Variant(&'static str),
 }
 
-/// A file offset and a path, displayed as `0x434, program.execution_plan[0].values[2].val<Tensor>`.
+/// A file offset and a path, such as `0x434, program.execution_plan[0].values[2].val<Tensor>`.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'e> {
     offset: Option<u64>,

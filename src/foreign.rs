@@ -14,7 +14,7 @@ pub enum ForeignFormat {
     Empty,
     /// A file that begins with zero bytes.
     Zeros,
-    /// A `.bpte`, a program with test inputs, with its identifier.
+    /// A `.bpte`: a program with test inputs. The field is the identifier of the file.
     BundledProgram([u8; 4]),
     /// A profile of a run.
     EtDump,
@@ -24,7 +24,7 @@ pub enum ForeignFormat {
     Ptn,
     /// A delegate's payload, as a separate file.
     Payload(Backend),
-    /// Another FlatBuffers file, by its identifier.
+    /// Another FlatBuffers file. The field is the identifier of the file.
     FlatBuffer([u8; 4]),
     /// A safetensors file of Hugging Face.
     Safetensors,

@@ -18,9 +18,9 @@ use crate::pte::{self, Pte};
 
 /// A file, proven once and kept: it owns its FlatBuffer, and reads segments from `S` on demand.
 ///
-/// It has no lifetime where `S` has none: it can be stored, sent to another thread, or handed to
-/// another language. [`file`](Self::file) gives views of it any number of times without proving
-/// again.
+/// If `S` has no lifetime, the handle has none: it can be stored, sent to another thread, or handed
+/// to another language. [`file`](Self::file) gives views of the file any number of times without
+/// proving again.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -138,7 +138,8 @@ impl<S: Source> Handle<S> {
         let head = Head::read(head, len)?;
         let extents = head.extents(len)?;
         extents.within(limits)?;
-        // The region is allocated only now: it lies in the file and is within the limit.
+        // Memory is allocated only now that the region is known to be in the file and within the
+        // limit.
         let region = source.read_vec(extents.region.clone())?;
         let part = Part::Region(&region);
         let proof = match head {

@@ -8,12 +8,13 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The most bytes visited per byte of the FlatBuffer. Counted are the bytes of strings and
-    /// vectors, and 16 for each table in a vector.
+    /// The most bytes visited for each byte of the FlatBuffer. The bytes of strings and vectors
+    /// count, and each table in a vector counts as 16 bytes.
     ///
     /// Tables may be shared, so a small file can describe a huge tree. Every genuine file seen so
-    /// far passes with 4, and most with 1. Vectors of tables may have one element, counted at each
-    /// visit, for every 64 of these bytes, or 1,000,000.
+    /// far passes with 4, and most with 1. The number of tables in vectors is limited too: one for
+    /// every 64 bytes that may be visited, or 1,000,000 if that is more. A table counts at each
+    /// visit.
     ///
     /// The length of a written file has a limit as well: see
     /// [`bytes_written`](Self::bytes_written).
@@ -40,7 +41,8 @@ impl Limits {
         len.saturating_mul(self.amplification.into())
     }
 
-    /// Returns the most tables in vectors of a FlatBuffer of `len` bytes, counted at each visit.
+    /// Returns the limit on tables in vectors for a FlatBuffer of `len` bytes. A table counts at
+    /// each visit.
     ///
     /// A table in a vector may take only 4 bytes, and takes more time than other bytes. Genuine
     /// files have at most one in 40 bytes.
@@ -78,8 +80,8 @@ pub(crate) const MAX_PROGRAM: u64 = (1 << 31) - 1;
 /// The most tables that FlatBuffers' C++ verifier visits (`max_tables`, format.md §0.2).
 pub(crate) const MOST_TABLES: u64 = 1_000_000;
 
-/// The bytes that the official runtime reads first (`kNumHeadBytes`, format.md §1.2). Both headers lie
-/// within them.
+/// The bytes that the official runtime reads first (`kNumHeadBytes`, format.md §1.2). They include
+/// the header of a `.pte` or `.ptd`.
 pub(crate) const HEAD: usize = 64;
 
 /// Bytes of padding in front of a segment in a written file: a page.

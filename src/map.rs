@@ -131,7 +131,7 @@ pub enum User<'a> {
         delegate: u32,
         /// The id of the value in the graph.
         value: u32,
-        /// Whether these are the scales of the value.
+        /// Whether the data is the scales of the value.
         scales: bool,
         /// The first node that reads the value.
         reader: Option<Reader>,
@@ -145,8 +145,9 @@ struct Node<'a> {
     label: Label<'a>,
     parent: u32,
     bytes: u64,
-    /// The index of the part's first child, and of the next child of its parent; 0 for none.
+    /// The index of the part's first child; 0 for none.
     first: u32,
+    /// The index of the next child of the part's parent; 0 for none.
     next: u32,
 }
 

@@ -60,13 +60,13 @@ pub struct ProfileDocument {
 pub struct Profile {
     /// The version of the profile's format.
     pub version: u32,
-    /// The blocks of events: one for loading, and one for each execution.
+    /// The number of blocks of events: one for loading, and one for each execution.
     pub runs: u64,
-    /// The events with a time.
+    /// The number of events with a time.
     pub events: u64,
-    /// The values that were recorded.
+    /// The number of recorded values.
     pub values: u64,
-    /// The events of no instruction, such as `Method::execute`, by name.
+    /// The events that belong to no instruction, such as `Method::execute`, by name.
     pub methods: Vec<EventTime>,
     /// The instructions, by chain and index.
     pub instructions: Vec<InstructionTime>,
@@ -77,9 +77,9 @@ pub struct Profile {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct EventTime {
-    /// The name; of an event in a delegate the text or the number that its backend gave.
+    /// The name. For an event in a delegate, this is the text or the number that the backend gave.
     pub name: UntrustedString,
-    /// Their times.
+    /// The times of these events.
     pub time: Time,
 }
 
@@ -93,13 +93,14 @@ pub struct InstructionTime {
     /// The index in the chain.
     pub instruction: u32,
     /// The operator or the backend: the kernel's name in the profile, or what
-    /// [`name_after`](Profile::name_after) found. `None` if neither says it.
+    /// [`name_after`](Profile::name_after) found. `None` if neither is known.
     pub name: Option<UntrustedString>,
-    /// Whether it calls a delegate.
+    /// Whether the instruction calls a delegate.
     pub delegate: bool,
-    /// The times of the whole instruction; if the profile does not have them, the sums of its events.
+    /// The times of the whole instruction, or the sums of its events' times if the profile lacks
+    /// these.
     pub time: Time,
-    /// The events in it by name: of the kernel, or of the delegate's nodes.
+    /// The events in the instruction by name: those of the kernel, or of the delegate's nodes.
     pub events: Vec<EventTime>,
 }
 
@@ -108,13 +109,13 @@ pub struct InstructionTime {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Time {
-    /// The number of times.
+    /// The number of measured times.
     pub count: u64,
-    /// Their sum.
+    /// The sum of the times.
     pub total: u64,
-    /// The shortest.
+    /// The shortest time.
     pub shortest: u64,
-    /// The longest.
+    /// The longest time.
     pub longest: u64,
 }
 
@@ -142,7 +143,7 @@ pub enum Mismatch {
     },
 }
 
-/// The calls of an instruction.
+/// The times of all calls of an instruction, and whether it calls a delegate.
 #[derive(Default)]
 struct Whole {
     time: Time,
@@ -166,7 +167,8 @@ impl Profile {
     fn of(root: ETDump<'_>) -> Self {
         let mut profile = Self { version: root.version(), ..Self::default() };
         let mut methods: BTreeMap<Cow<'_, str>, Time> = BTreeMap::new();
-        // The whole of each instruction, and the events in it: a map for each would take too much memory.
+        // The calls of each instruction, and the events in them. A map of events for each
+        // instruction would take too much memory.
         let mut wholes: BTreeMap<(u32, u32), Whole> = BTreeMap::new();
         let mut inner: BTreeMap<(u32, u32, Cow<'_, str>), Time> = BTreeMap::new();
         for run in root.run_data().into_iter().flatten() {
@@ -226,7 +228,7 @@ impl Profile {
         self.time_of("Method::execute").count
     }
 
-    /// Returns the times of the events of no instruction with a name.
+    /// Returns the times of the events called `name` that belong to no instruction.
     pub fn time_of(&self, name: &str) -> Time {
         let of = self.methods.iter().find(|of| of.name.raw() == name);
         of.map_or(Time::default(), |of| of.time)
@@ -253,8 +255,8 @@ impl Profile {
         listed(sums)
     }
 
-    /// Returns the method of a program that a profile is of, which no profile says: the one with this name,
-    /// else `forward`, else the only one.
+    /// Returns the method that ran, which a profile does not name: the method called `name`.
+    /// Without a name, this is `forward`, or else the only method.
     #[must_use]
     pub fn method<'a>(pte: &Pte<'a>, name: Option<&str>) -> Option<ExecutionPlan<'a>> {
         let plans = || pte.program().execution_plan().into_iter().flatten();
@@ -304,7 +306,7 @@ impl Profile {
 }
 
 impl InstructionTime {
-    /// Returns its name; without one `a delegate` or `unknown`.
+    /// Returns the name of the instruction, or `a delegate` or `unknown` if it has no name.
     pub fn called(&self) -> UntrustedString {
         match (&self.name, self.delegate) {
             (Some(name), _) => name.clone(),
@@ -337,7 +339,7 @@ impl Time {
         *self = self.and(Self { count: 1, total: ticks, shortest: ticks, longest: ticks });
     }
 
-    /// Returns the times of both.
+    /// Returns the times of `self` and `other` together.
     fn and(self, other: Self) -> Self {
         match (self.count, other.count) {
             (0, _) => other,
@@ -352,7 +354,7 @@ impl Time {
     }
 }
 
-/// Returns the name of an event; in a delegate it has a text or a number instead.
+/// Returns the name of an event. An event in a delegate has a text or a number instead.
 fn name_of(event: ProfileEvent<'_>) -> Cow<'_, str> {
     match (event.name(), event.delegate_debug_id_str(), event.delegate_debug_id_int()) {
         (Some(name), _, _) if !name.is_empty() => short(name).into(),
@@ -361,7 +363,7 @@ fn name_of(event: ProfileEvent<'_>) -> Cow<'_, str> {
     }
 }
 
-/// Cuts a name: many events may share one that is as long as the file.
+/// Cuts a name, since many events may share a name that is as long as the file.
 fn short(name: &str) -> &str {
     let end = name.char_indices().nth(LONGEST_NAME);
     end.and_then(|(end, _)| name.get(..end)).unwrap_or(name)
@@ -372,8 +374,8 @@ fn kernel(name: &str) -> Option<&str> {
     name.strip_prefix("native_call_")
 }
 
-/// Returns the operator or the backend that an instruction calls. `operators` has the names of those
-/// that were called before.
+/// Returns the operator or the backend that an instruction calls. `operators` has the names of the
+/// operators that were called before.
 fn called(
     plan: ExecutionPlan<'_>,
     operation: InstructionArguments<'_>,

@@ -324,7 +324,7 @@ impl<'a> Entry<'a> {
         self.offset
     }
 
-    /// Returns the range of the entry's bytes in the file. For a blob, and in generation 3, it is
+    /// Returns the range of the entry's bytes in the file. For a blob, and in generation 3, this is
     /// the whole segment.
     ///
     /// # Errors

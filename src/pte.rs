@@ -178,8 +178,8 @@ impl<'a> Pte<'a> {
         })
     }
 
-    /// Returns the bytes of segment `index`; `None` if it does not exist, or only the FlatBuffer
-    /// was read.
+    /// Returns the bytes of segment `index`; `None` if the segment does not exist, or only the
+    /// FlatBuffer was read.
     pub fn segment(&self, index: u32) -> Option<&'a [u8]> {
         self.bytes(self.segment_range(index).ok()?)
     }

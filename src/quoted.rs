@@ -121,7 +121,7 @@ impl<'a> Untrusted<'a> {
         self.0
     }
 
-    /// Returns the escaped text. A long one is cut to its first `most` characters and an ellipsis.
+    /// Returns the escaped text. A long text is cut to its first `most` characters and an ellipsis.
     #[must_use]
     pub fn cut(self, most: usize) -> String {
         match self.0.char_indices().nth(most) {
@@ -238,8 +238,8 @@ impl serde::Serialize for UntrustedString {
     }
 }
 
-/// Displays a text in quotes, escaped. Of a long one it shows the beginning and the length, so that
-/// messages stay short.
+/// Displays a text in quotes, escaped. Of a long text, it shows the beginning and the length, so
+/// that messages stay short.
 pub(crate) struct Quoted<'a>(pub(crate) &'a str);
 
 impl fmt::Display for Quoted<'_> {
@@ -289,7 +289,7 @@ mod tests {
         assert_eq!(Untrusted("ab\n").cut(2), "ab…");
     }
 
-    /// Escaped are characters that move the cursor, are invisible, or look like a space.
+    /// Characters that move the cursor, are invisible, or look like a space are escaped.
     #[test]
     fn invisible_characters_are_escaped() {
         let ranges = [

@@ -71,7 +71,8 @@ impl Shape {
         Self { scalar_type, sizes: sizes.into(), dim_order: None }
     }
 
-    /// Returns the number of bytes that the shape needs, or an error if no runtime accepts it.
+    /// Returns the number of bytes that the shape needs, or an error if no runtime accepts the
+    /// shape.
     fn nbytes(&self, key: &str) -> Result<u64, BuildError> {
         let rank = self.sizes.len();
         let own = || key.into();
@@ -177,7 +178,7 @@ impl<'a> PtdBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// The key exists already, the shape is invalid, or it needs another number of bytes.
+    /// The key exists already, the shape is invalid, or the shape needs another number of bytes.
     pub fn tensor(
         &mut self,
         key: impl Into<String>,
@@ -200,7 +201,7 @@ impl<'a> PtdBuilder<'a> {
         self.with_data(key.into(), None, bytes.into())
     }
 
-    /// Adds a tensor with the data of another entry.
+    /// Adds a tensor with the data of another entry, which is in `segment`.
     ///
     /// # Errors
     ///
@@ -214,7 +215,7 @@ impl<'a> PtdBuilder<'a> {
         self.entry(key.into(), Some(shape), segment)
     }
 
-    /// Adds an opaque blob with the data of another entry.
+    /// Adds an opaque blob with the data of another entry, which is in `segment`.
     ///
     /// # Errors
     ///

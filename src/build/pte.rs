@@ -99,14 +99,14 @@ impl<'a> PteBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// [`BuildError::Alignment`] if it is not a power of two.
+    /// [`BuildError::Alignment`] if `alignment` is not a power of two.
     pub fn set_constant_alignment(&mut self, alignment: u64) -> Result<(), BuildError> {
         let alignment = Some(alignment).filter(|a| a.is_power_of_two());
         self.constant_alignment = alignment.ok_or(BuildError::Alignment)?;
         Ok(())
     }
 
-    /// Adds a constant, and returns its `Tensor.data_buffer_idx`. Tensors may share it.
+    /// Adds a constant, and returns its `Tensor.data_buffer_idx`. Tensors may share the constant.
     ///
     /// # Errors
     ///
@@ -124,8 +124,8 @@ impl<'a> PteBuilder<'a> {
         push(&mut self.states, bytes.into())
     }
 
-    /// Adds a delegate's payload in a segment, and returns its `BackendDelegate.processed`. Delegates
-    /// may share it.
+    /// Adds a delegate's payload in a segment, and returns its `BackendDelegate.processed`.
+    /// Delegates may share the payload.
     ///
     /// # Errors
     ///

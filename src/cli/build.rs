@@ -106,8 +106,8 @@ impl Build {
         if self.lay_out {
             file.lay_out();
         }
-        // Aligned data can make the tables many times longer than their JSON, so their length is
-        // limited.
+        // Aligned data can make the tables many times longer than their JSON, so the length of the
+        // tables is limited.
         let (given, segments) = (folder.given(), file.segments.len());
         let limit = limits.bytes_written(given, u64::try_from(segments).unwrap_or(u64::MAX));
         let within = Limits { program: limits.program.min(limit), ..*limits };

@@ -296,7 +296,7 @@ impl Check {
         checker =
             checker.scan(settings.scans).bundled(input.bundle.as_ref().map(|of| of.program.start));
         let mut names = &[][..];
-        // The list may be empty because no data file could be read. Then no key resolves.
+        // If no data file of `--with` could be read, the list is empty, and no key resolves.
         if let Some(data) = data.filter(|_| !self.with.is_empty()) {
             checker = checker.data(data.files);
             names = data.names;
@@ -369,7 +369,7 @@ fn take_out(baseline: &mut Baseline, outcomes: &mut [Outcome]) -> u64 {
 /// Removes paths of files that are already in the list, and returns their number.
 fn drop_repeated(found: &mut Vec<Found>) -> u64 {
     let (mut seen, all) = (BTreeSet::new(), found.len());
-    // A link and its target have different places. A stream has no place.
+    // A link and its target have different places. A path without a name or a folder has none.
     let place = |path: &Path| {
         let name = path.file_name()?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -2,8 +2,8 @@
 
 use std::env;
 
-/// Returns the width of a picture in columns, from 40 to 240. It is `COLUMNS`, else the terminal's
-/// width, else 80.
+/// Returns the width of a picture in columns, from 40 to 240. The width is `COLUMNS`, or else the
+/// terminal's width, or else 80.
 pub(super) fn columns() -> usize {
     known().unwrap_or(80).clamp(40, 240)
 }

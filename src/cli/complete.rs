@@ -47,7 +47,7 @@ impl Completions {
 }
 
 /// Answers a request of a shell to complete a command line of `command`. Returns whether there was
-/// one.
+/// a request.
 pub(super) fn answer(command_line: &[OsString], command: fn() -> Command) -> bool {
     if env::var_os(VARIABLE).is_none() {
         return false;

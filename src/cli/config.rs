@@ -24,8 +24,8 @@ pub(super) struct ConfigArguments {
     no_config: bool,
 }
 
-/// The settings of a file, with a section for each verb. Arguments of the command line extend its
-/// lists, and replace its single values.
+/// The settings of a file, with a section for each verb. Arguments of the command line extend the
+/// file's lists, and replace its single values.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Config {

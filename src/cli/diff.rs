@@ -234,7 +234,8 @@ fn problem(error: DiffError<io::Error>, old: &Names, new: &Names) -> Problem {
 }
 
 impl Found<'_> {
-    /// Returns the differences of a class that are shown, and the number of all in the class.
+    /// Returns the differences of a class that are shown, and the number of all differences in the
+    /// class.
     fn of(&self, class: Class) -> (Vec<&Difference>, u64) {
         let all = self.report.differences.iter().filter(|difference| difference.class == class);
         (all.take(self.most).collect(), self.report.count(class))

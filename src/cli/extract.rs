@@ -295,7 +295,7 @@ impl Found {
     }
 }
 
-/// Returns the first row with bytes in the file. Runtimes use this row too.
+/// Returns the first of the tensors `rows` that has bytes in the file. Runtimes use it too.
 fn first<'a>(
     mut rows: impl Iterator<Item = TensorRow<'a>>,
     absent: impl FnOnce() -> Problem,
@@ -434,7 +434,8 @@ struct Parts<'i> {
     temporary: Temporary,
     index: io::BufWriter<fs::File>,
     count: usize,
-    /// The name of the file of each range. A range that several parts share is written once.
+    /// The name of the written file with the bytes of each range. A range that several parts share
+    /// is written once.
     written: BTreeMap<(u64, u64), String>,
 }
 

@@ -2,7 +2,7 @@
 
 /// The maximum number of bytes of memory for each byte of the FlatBuffer (for `build`: of the
 /// JSON). Before a verb begins, the command checks that this memory is available. The benchmark
-/// `hostile` measures against it.
+/// `hostile` compares its measurements with these factors.
 pub(super) const FACTORS: &[(&str, u64)] = &[
     ("info", 12),
     ("check", 12),

@@ -384,7 +384,8 @@ struct OpenCall<'p> {
     payload: &'p PayloadGraph,
     /// The inputs of the payload, by the index of the value that the call passes.
     inputs: BTreeMap<u32, Vec<u32>>,
-    /// The outputs of the payload, by the same index. If several have it, the last one counts.
+    /// The outputs of the payload, by the index of the value that receives the output. If several
+    /// outputs have one index, the last output counts.
     outputs: BTreeMap<u32, u32>,
     /// Whether an edge leads to the call itself. This is an edge of control flow, or of an argument
     /// that is neither an input nor an output of the payload.
@@ -424,8 +425,8 @@ impl<'p> OpenCalls<'p> {
         calls
     }
 
-    /// Returns the node at which an edge begins. If the value is an output of a shown payload, this
-    /// is the output's node.
+    /// Returns the node at which an edge begins. If the edge's value is an output of a shown
+    /// payload, this is the output's node.
     fn from(&self, edge: &Edge) -> Id {
         let output = edge.value.filter(|_| edge.kind == EdgeKind::Data).and_then(|value| {
             let call = self.0.get(&edge.from)?;
@@ -434,8 +435,8 @@ impl<'p> OpenCalls<'p> {
         Id(edge.from, output.map(PayloadNodeId::Value))
     }
 
-    /// Returns the nodes at which an edge ends. If the value is an input of a shown payload, these
-    /// are the inputs' nodes.
+    /// Returns the nodes at which an edge ends. If the edge's value is an input of a shown payload,
+    /// these are the inputs' nodes.
     fn to(&self, edge: &Edge) -> Vec<Id> {
         let inputs = edge.value.filter(|_| edge.kind == EdgeKind::Data).and_then(|value| {
             let call = self.0.get(&edge.to)?;
@@ -596,8 +597,9 @@ fn argument_lines(mut arguments: &[Option<String>]) -> Vec<String> {
 /// The maximum number of cached labels of values.
 const CACHED_LABELS: usize = 64;
 
-/// The width of a line of arguments, and the maximum number of lines of a call.
+/// The maximum width of a line of arguments, in columns.
 const MOST_COLUMNS: usize = 40;
+/// The maximum number of lines of arguments of a call.
 const MOST_LINES: usize = 6;
 
 #[cfg(test)]

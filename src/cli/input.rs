@@ -24,7 +24,7 @@ use pte::{File, ForeignFormat, Handle, Limits, Source};
 pub(super) struct Input {
     pub(super) name: UntrustedString,
     pub(super) opened: Handle<Bytes>,
-    /// The bundled program that contains it.
+    /// The bundled program that contains the file, if any.
     pub(super) bundle: Option<BundlePlace>,
     /// Whether progress is shown.
     pub(super) progress: bool,
@@ -191,7 +191,7 @@ impl Input {
         Err(self.absent(format!("there is no method {:?}", Untrusted::from(name))))
     }
 
-    /// Returns the problem that a model exceeds the memory or its budget.
+    /// Returns the problem that a model needs more memory than the system has, or than its budget.
     pub(super) fn no_memory(&self, error: MemoryError) -> Problem {
         match error {
             MemoryError::OutOfMemory => {

@@ -221,8 +221,8 @@ fn write_rows(
 
 /// A range that can be described in words.
 trait InWords {
-    /// Returns the title of the row, and the row with the contents to show. If a row has a single
-    /// part, both are joined in one row.
+    /// Returns the title of the row, and the row with the contents to show. If the row has a single
+    /// part, the row and the part are joined in one.
     fn title(&self) -> (String, &Self);
 
     /// Describes the most frequent kinds in the range, and its padding.

@@ -129,8 +129,9 @@ trait Show {
 /// Facts about a file that are shown before its methods.
 struct Subject<'f> {
     file: File<'f>,
-    /// The number of requested methods, and the number of them that are shown.
+    /// The number of requested methods.
     methods: usize,
+    /// The number of requested methods that are shown.
     shown: usize,
     bytes: u64,
 }

@@ -146,7 +146,8 @@ fn read_list(path: &Path) -> Result<SelectedOperators, Problem> {
     })
 }
 
-/// Shows the operators that a list lacks, then those whose kernels for some dtypes it lacks.
+/// Shows the operators that a list lacks, then those for which the list lacks kernels of some
+/// dtypes.
 fn show_missing(report: &UsageReport, list: &SelectedOperators, out: &mut Output) -> fmt::Result {
     report.missing_from(list).iter().try_for_each(|name| writeln!(out, "{name}"))?;
     report.missing_dtypes(list).into_iter().try_for_each(|(name, dtypes)| {

@@ -57,8 +57,8 @@ impl Output {
                     "binary output is not written to a terminal: name a file with -o, or use a pipe".into(),
                 ));
             }
-            // Colours are removed before buffering. After it, each piece of text would be a
-            // separate system call.
+            // Colours are removed before the text is buffered. After the buffer, each piece of text
+            // would be a separate system call.
             let is_plain = AutoStream::choice(&stdout) == ColorChoice::Never;
             let strip = (content == Content::Text && is_plain).then(StripBytes::new);
             let out: Box<dyn Write> = match content {
@@ -162,7 +162,7 @@ impl Output {
         Problem::io(self.name.clone(), error)
     }
 
-    /// Completes the output. A file gets its name.
+    /// Completes the output. A file gets its final name.
     pub(super) fn finish(mut self) -> Result<(), Problem> {
         let name = core::mem::take(&mut self.name);
         let done = match (self.failed, self.target) {
@@ -298,7 +298,8 @@ impl Drop for Progress {
     }
 }
 
-/// Finishes an output that text was formatted into. Reports its failure if formatting failed.
+/// Finishes an output that text was formatted into. If formatting failed, reports the failure of
+/// the output.
 pub(super) fn formatted(out: Output, done: fmt::Result) -> Result<(), Problem> {
     match done {
         Ok(()) => out.finish(),

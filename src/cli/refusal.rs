@@ -52,7 +52,7 @@ pub(super) fn write_document(problem: &Problem) {
     drop(written);
 }
 
-/// Writes the document `pte.error/1` in place of a refused file's, among other documents.
+/// Writes the document `pte.error/1` instead of the verb's document for a refused file.
 pub(super) fn write_into(out: &mut Output, problem: &Problem) -> Result<(), Problem> {
     match refused_file(problem) {
         Some(file) => out.json(&RefusalDocument { schema: "pte.error/1", files: [file] }),

@@ -19,8 +19,8 @@ pub(super) fn set_factor(factor: u64) {
     FACTOR.store(factor, Ordering::Relaxed);
 }
 
-/// The memory that an open input may need. It is counted as long as this value exists, and not
-/// allocated.
+/// The memory that an open input may need. It is not allocated, but counted as long as this value
+/// exists.
 #[derive(Debug)]
 pub(super) struct Reserved(u64);
 

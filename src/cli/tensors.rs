@@ -147,7 +147,7 @@ impl Tensors {
             }
         }
         out.finish()?;
-        // Without a match the status is that of grep, so that a script can test for a key.
+        // As in grep, the status is 1 if nothing matches, so that a script can test for a key.
         Ok(if self.key.is_some() && !is_found { status.max(Status::BadNews) } else { status })
     }
 

@@ -42,9 +42,9 @@ pub enum ConvertError {
     Offsets {
         /// The name of the tensor.
         name: String,
-        /// The start of its data.
+        /// The start of the data of the tensor.
         begin: u64,
-        /// The end of its data.
+        /// The end of the data of the tensor.
         end: u64,
         /// The end of the previous data.
         after: u64,
@@ -53,7 +53,7 @@ pub enum ConvertError {
     Size {
         /// The name of the tensor.
         name: String,
-        /// Its dtype.
+        /// The dtype of the tensor.
         dtype: Dtype,
         /// The number of bytes that the shape needs; `None` if it is not a whole number or exceeds
         /// 64 bits.
@@ -77,14 +77,14 @@ pub enum ConvertError {
     Dtype {
         /// The name of the tensor.
         name: String,
-        /// Its dtype.
+        /// The dtype of the tensor.
         dtype: Dtype,
     },
     /// safetensors does not support the dtype.
     ScalarType {
         /// The name of the tensor.
         name: String,
-        /// Its dtype.
+        /// The dtype of the tensor.
         scalar_type: ScalarType,
     },
     /// The sizes of a tensor are missing or negative, or the number of its bytes exceeds 64 bits.
@@ -103,7 +103,7 @@ pub enum ConvertError {
     DimOrder {
         /// The name of the tensor.
         name: String,
-        /// Its dimensions, outermost in memory first.
+        /// The dimensions of the tensor, outermost in memory first.
         order: Vec<u8>,
     },
     /// safetensors does not support opaque blobs.
@@ -113,7 +113,7 @@ pub enum ConvertError {
     },
     /// The blob that should hold the metadata is invalid.
     Metadata {
-        /// The error in its JSON; `None` if the blob is too long.
+        /// The error in the JSON of the blob; `None` if the blob is too long.
         error: Option<serde_json::Error>,
     },
     /// A tensor has the name that safetensors reserves for metadata.

@@ -12,8 +12,8 @@ pub(super) struct RowsFormatter {
     depth: usize,
 }
 
-/// The depth of an object whose arrays hold rows, counted by its open brackets: document, array,
-/// object.
+/// The depth of an object whose arrays hold rows. It counts the open brackets of the document, of
+/// the outermost array and of the object.
 const LAST_SPACED_OBJECT: usize = 3;
 
 impl RowsFormatter {

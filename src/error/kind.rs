@@ -37,7 +37,7 @@ macro_rules! kinds {
             runtime $runtime:literal
             help $help:literal;
     )*) => {
-        /// The kind of an error, with the values that show it.
+        /// The kind of an error, with the values that caused it.
         ///
         /// The names are stable: a code is never reused for another meaning.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -130,8 +130,8 @@ impl FlatTensorHeader {
     }
 }
 
-/// Returns the area of the segments from `base` on. It must begin after the FlatBuffer and lie in the
-/// file.
+/// Returns the area of the segments from `base` on. The area must begin after the FlatBuffer and
+/// lie in the file.
 fn segment_area(base: u64, size: u64, after: u64, len: u64, at: u64) -> Result<SegmentArea> {
     if base == 0 && size <= len {
         return Ok(SegmentArea::NONE);

@@ -40,7 +40,7 @@ pub struct ExtendedHeader {
     /// The start of the segments; 0 if there are none.
     pub segment_base_offset: u64,
     /// The number of bytes from `segment_base_offset` to the end of the last segment. A 24-byte
-    /// header does not have this field; it is 0 then.
+    /// header does not have this field, so its value is 0.
     #[br(if(length >= Self::CURRENT))]
     #[bw(if(*length >= Self::CURRENT))]
     pub segment_data_size: u64,

@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SegmentArea {
     base: u64,
-    /// The number of bytes from the base. The sum of both does not overflow and lies in the file.
+    /// The number of bytes from the base. Base plus size does not overflow, and is in the file.
     size: u64,
 }
 

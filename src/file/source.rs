@@ -46,7 +46,7 @@ pub trait Source {
     }
 
     /// Returns the file on disk with the same bytes at the same offsets, if there is one. The
-    /// system may copy from it, which moves its cursor.
+    /// system may copy from that file, which moves its cursor.
     #[cfg(feature = "std")]
     fn file(&self) -> Option<&std::fs::File> {
         None

@@ -10,7 +10,7 @@ pub(crate) mod declare;
 pub struct Schema {
     /// The root table.
     pub root: &'static TableDesc,
-    /// The four bytes at position 4 of a buffer; zeros for none.
+    /// The file identifier, which is at position 4 of a buffer; zeros if there is none.
     pub identifier: [u8; 4],
     /// The extension of the schema's files, without a dot.
     pub extension: &'static str,
@@ -43,13 +43,13 @@ pub struct TableDesc {
     /// The inline bytes of each slot; empty for a slot without a field.
     pub(crate) inline: [Inline; MAX_SLOTS],
     slots: u16,
-    /// The kind of table that the verifier sees.
+    /// The kind of table, by the references that the verifier reads.
     pub(crate) form: Form,
-    /// Whether a field is required.
+    /// Whether the table has a required field.
     pub(crate) has_required: bool,
     /// The slot and the declaration of the table's union. A table has at most one.
     pub(crate) union: Option<(u16, &'static UnionDesc)>,
-    /// The most bytes that the table takes in a file, with an offset to it and without its vtable.
+    /// The maximum size of the table in a file, plus an offset to the table, without the vtable.
     written: u16,
     /// A hash of the name. Tables of different types may share a vtable, so the hash is part of the
     /// keys of the layout cache.
@@ -128,7 +128,7 @@ pub(crate) enum To {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FieldDesc {
-    /// The index in the vtable. A union has two: this one for the tag, the next for the value.
+    /// The index in the vtable. A union has a second slot, the next one, for its value.
     pub slot: u16,
     /// The upstream name.
     pub name: &'static str,
@@ -139,7 +139,7 @@ pub struct FieldDesc {
     /// Whether the field's table may contain the field again. Readers accept at most
     /// [`MOST_NESTED`] nested tables of such fields.
     pub recursive: bool,
-    /// The ExecuTorch release that added the field; `None` for release 0.1 or that of its table.
+    /// The ExecuTorch release that added the field; `None` if the field is as old as its table.
     pub since: Option<&'static str>,
 }
 
@@ -191,9 +191,9 @@ pub struct ScalarDesc {
 pub struct StructDesc {
     /// The upstream name.
     pub name: &'static str,
-    /// The name of its field.
+    /// The name of the struct's field.
     pub field: &'static str,
-    /// The type of its field.
+    /// The type of the struct's field.
     pub prim: Prim,
 }
 
@@ -219,7 +219,7 @@ pub enum Prim {
 pub enum Number {
     /// A bool. Any byte but 0 is true.
     Bool(bool),
-    /// Every integer type.
+    /// An integer of any type.
     Int(i128),
     /// f32.
     Single(f32),
@@ -247,7 +247,7 @@ pub struct EnumValue {
     pub number: i64,
     /// The upstream name.
     pub name: &'static str,
-    /// The release that added the value; `None` for release 0.1 or that of its enum.
+    /// The release that added the value; `None` if the value is as old as its enum.
     pub since: Option<&'static str>,
 }
 
@@ -305,7 +305,7 @@ impl TableDesc {
         let mut refs = [Ref { name: "", to: To::Str }; MAX_REFS];
         let mut inline = [Inline::new(0, OTHERS); MAX_SLOTS];
         let (mut refs_len, mut eights) = (0u16, EIGHTS.as_slice());
-        // Two offsets, and padding for 8-byte numbers.
+        // The offsets to the table and to its vtable, and padding for 8-byte numbers.
         let mut written = if fields.is_empty() { 8u16 } else { 12 };
         let (mut free, mut union, mut rest) = (0, None, fields);
         let (mut has_required, mut is_recursive) = (false, false);
@@ -360,7 +360,7 @@ impl TableDesc {
             _ => Form::Other,
         };
         let is_rare = is_recursive || refs_len > PLACED_REFS;
-        // The two halves of a union are found by their layout indices.
+        // A rare table has no layout indices, which a union needs for its two halves.
         assert!(!is_rare || matches!(form, Form::Other) && union.is_none(), "its form is Other");
         Self {
             name,

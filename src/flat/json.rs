@@ -17,7 +17,7 @@ use crate::quoted::EscapeScan;
 pub struct Options<B> {
     /// Whether to write line breaks and indentation.
     pub pretty: bool,
-    /// Called for each `[ubyte]`. Returns the JSON to write for it, or `None` to write its numbers.
+    /// Called for each `[ubyte]`. Returns the JSON of the vector, or `None` to write it as numbers.
     pub blob: B,
 }
 
@@ -25,7 +25,7 @@ pub struct Options<B> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Omitted {
-    /// The number of unions with an unknown member. Only the number of the tag is written.
+    /// The number of unions with an unknown member. Of such a union, only the tag is written.
     pub unknown_members: u64,
 }
 

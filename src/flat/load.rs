@@ -324,7 +324,7 @@ impl Halves<'_> {
             Some(Member::Kept(json)) => {
                 let mut json = serde_json::Deserializer::from_str(json.get());
                 let member = MemberOf { loader, desc, tag }.deserialize(&mut json);
-                // Line and column would count from the start of the member.
+                // The line and the column are left out: they count from the start of the member.
                 Some(member.map_err(|error| serde_json::Error::custom(unplaced(&error)))?)
             }
         };

@@ -3,8 +3,8 @@
 /// Declares a schema once.
 ///
 /// Each reader of the declaration is a separate macro, next to the code that uses its output.
-/// `desc!` emits the declaration as data, `view!` typed accessors, `node!` the views as nodes for
-/// the writer, and `model!` plain structs.
+/// `desc!` emits static descriptions, `view!` typed accessors, `node!` the views as nodes for the
+/// writer, and `model!` plain structs.
 ///
 /// ```text
 /// root Program b"ET12" "pte" "executorch_flatbuffer";

@@ -213,7 +213,7 @@ fn fits(value: &FieldValue<'_>, kind: Kind) -> bool {
         (FieldValue::Union(_, None), Kind::Union(_)) => true,
         (FieldValue::Union(tag, Some(object)), Kind::Union(desc)) => match desc.member(*tag) {
             Some(member) => is(object, member.table),
-            // A table that is no member could make the tree deeper than its schema.
+            // For an unknown tag, a table of another type could exceed the depth of the schema.
             None => desc.members.iter().any(|member| is(object, member.table)),
         },
         _ => false,

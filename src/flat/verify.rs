@@ -182,7 +182,7 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
     }
 
     /// Verifies the table at `pos`, whose vtable has the proven `layout`. Most tables have at most
-    /// one reference, so they need no loop over fields. A union's member needs no call.
+    /// one reference, so their fields need no loop. The loop below is for members of unions.
     #[inline(always)]
     fn object<'s>(
         &'s self,
@@ -210,7 +210,7 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
                     let at = further(pos, layout.at(0).into());
                     return Self::within(self.numbers(at, size.into()), component);
                 }
-                // Tracing the path needs a call for each table.
+                // A path is traced as calls return, so a member needs its own call.
                 Form::Union(union) if TRACE_PATH => {
                     return Self::within(self.union(pos, layout.union(0), union), component);
                 }

@@ -117,7 +117,7 @@ impl<'a> Raw<'a> {
         proven(u16_at(self.vtable, 2))
     }
 
-    /// Returns the offset of the field in `slot` from the table; 0 if it is absent.
+    /// Returns the offset of the field in `slot` from the table; 0 for an absent field.
     #[inline]
     pub(crate) fn offset_of(self, slot: u16) -> u16 {
         cost::charge(1);
@@ -134,13 +134,13 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// Returns the target of the offset in `slot`; `None` if it is absent.
+    /// Returns the target of the offset in `slot`; `None` for an absent field.
     #[inline]
     pub(crate) fn target_pos(self, slot: u16) -> Option<u32> {
         Some(target(self.buf, self.field_pos(slot)?))
     }
 
-    /// Returns the number in `slot`; `None` if it is absent.
+    /// Returns the number in `slot`; `None` for an absent field.
     #[inline]
     pub(crate) fn scalar<T: Scalar>(self, slot: u16) -> Option<T> {
         let at = self.field_pos(slot)?;
@@ -148,7 +148,7 @@ impl<'a> Raw<'a> {
         read.or_else(unproven)
     }
 
-    /// Returns the number in `slot`, of type `prim`; `None` if it is absent.
+    /// Returns the number in `slot`, of type `prim`; `None` for an absent field.
     pub(crate) fn number(self, slot: u16, prim: Prim) -> Option<Number> {
         let at = self.field_pos(slot)?;
         let bytes = slice_at(self.buf, index(at), u32::from(prim.size()))?;
@@ -217,7 +217,7 @@ impl<'a> Raw<'a> {
     pub(crate) fn member(self, desc: &'static TableDesc) -> Option<(u8, Raw<'a>)> {
         let (_, union) = desc.union?;
         let (tag, raw) = self.tagged(desc)?;
-        // A check costs the same for all members, so the branch does not depend on the tag.
+        // The branch is the same for all known tags, so the processor predicts it well.
         Some((tag, if union.member(tag).is_some() { raw.resolved() } else { raw }))
     }
 
@@ -265,8 +265,8 @@ impl Number {
         })
     }
 
-    /// Returns the bytes of a number as type `prim`, padded to 8: a field stores the first ones.
-    /// Returns `None` if the number does not fit.
+    /// Returns the bytes of a number as type `prim`, padded to 8 bytes: a field stores the first of
+    /// them. Returns `None` if the number does not fit.
     pub(crate) fn stored(self, prim: Prim) -> Option<[u8; 8]> {
         match (self, prim) {
             (Self::Bool(value), Prim::Bool) => Some([value.into(), 0, 0, 0, 0, 0, 0, 0]),

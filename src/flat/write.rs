@@ -45,9 +45,9 @@ pub enum WriteError {
 /// Writes a whole FlatBuffer: the offset of `root`, the identifier, `chunk` at byte 8, and the
 /// tables.
 ///
-/// `chunk` is a header of the container, zeros in place of one, or empty. It does not change the
-/// bytes behind it. These stay aligned if its length is a multiple of the largest alignment: 16 by
-/// default.
+/// `chunk` is a header of the container, zeros in place of a header, or empty. It does not change
+/// the bytes of the tables. The tables stay aligned if the length of `chunk` is a multiple of the
+/// largest alignment: 16 by default.
 ///
 /// # Errors
 ///
@@ -61,7 +61,7 @@ pub fn write(
     write_within(schema, root, chunk, layout, MAX_PROGRAM)
 }
 
-/// Writes a FlatBuffer as [`write()`] does. It may have at most `most` bytes.
+/// Writes a FlatBuffer of at most `most` bytes, as [`write()`] does.
 pub(crate) fn write_within(
     schema: &Schema,
     root: &dyn Node,
@@ -95,7 +95,7 @@ impl fmt::Display for WriteError {
 
 impl core::error::Error for WriteError {}
 
-/// Writes tables into a sink. Its functions break on an error of the writer or the sink.
+/// Writes tables into a sink. A function breaks if the writer or the sink fails.
 struct Writer<'l, S> {
     layout: &'l WriterLayout,
     out: S,

@@ -176,8 +176,8 @@ impl<'a> Claims<'a> {
         cost::sort(claims.len());
         claims.sort_unstable_by_key(|claim| (claim.start, claim.order));
         let mut pieces: Vec<Piece> = Vec::new();
-        // The open claims have begun and may not have ended, the one with precedence on top. Ended
-        // claims are removed when they reach the top.
+        // The claims that have begun, with the one that takes precedence on top. A claim that has
+        // ended is removed when it reaches the top.
         let mut open: BinaryHeap<Reverse<(u32, u64, u32)>> = BinaryHeap::new();
         let (mut at, mut claims) = (0u64, claims.into_iter().peekable());
         while at < self.len {

@@ -187,12 +187,12 @@ impl<'a> Claims<'a> {
 }
 
 /// Returns all uses of data in a program. Named data belongs to the constant of a payload that
-/// requests it, or to its key if there is none.
+/// requests the data, or to its key if no constant requests it.
 fn uses<'a>(pte: &Pte<'a>, contents: &Contents<'_>) -> Vec<Use<'a>> {
     let mut uses = Vec::new();
     let mut asked: BTreeMap<(u64, u64), User<'a>> = BTreeMap::new();
     for plan in pte.program().execution_plan().into_iter().flatten() {
-        // The name is read once for each plan, since reading it takes time for each of its bytes.
+        // The name is read once for each plan, since each read checks the whole name to be UTF-8.
         let method = plan.name();
         for (index, value) in (0u32..).zip(plan.values().into_iter().flatten()) {
             let Some(KernelTypes::Tensor(tensor)) = value.val() else { continue };

@@ -115,7 +115,7 @@ pub struct RangeEntry {
     /// enclosing range.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub part: Option<Vec<UntrustedString>>,
-    /// The kind of the object, if the range is one in the FlatBuffer.
+    /// The kind of the object, if the range is an object in the FlatBuffer.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub what: Option<&'static str>,
     /// The number of ranges that were merged to this one.
@@ -136,12 +136,12 @@ pub struct RangeEntry {
 pub struct KindEntry {
     /// The name of the part. For an object in the FlatBuffer, it is the type of its table.
     pub name: &'static str,
-    /// The kind of the object, if the part is one in the FlatBuffer.
+    /// The kind of the object, if the part is an object in the FlatBuffer.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub what: Option<&'static str>,
     /// The number of parts.
     pub count: u64,
-    /// The number of their bytes.
+    /// The number of bytes of these parts.
     pub bytes: u64,
 }
 

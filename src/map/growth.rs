@@ -35,7 +35,7 @@ impl<'t> Growth<'t> {
     }
 }
 
-/// Compares parts of the same name, down to a level at which one of them has no parts.
+/// Compares parts of the same name, level by level, until one of two parts has no inner parts.
 fn compare<'t>(
     before: &[&'t SizeTree],
     after: &[&'t SizeTree],

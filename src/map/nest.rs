@@ -81,11 +81,11 @@ pub enum Within<'m, 'a> {
 pub struct KindTotal {
     /// The name of the part. For an object in the FlatBuffer, it is the type of its table.
     pub name: &'static str,
-    /// The kind of the object, if the part is one in the FlatBuffer.
+    /// The kind of the object, if the part is an object in the FlatBuffer.
     pub what: Option<ObjectKind>,
     /// The number of parts.
     pub count: u64,
-    /// The number of their bytes.
+    /// The number of bytes of these parts.
     pub bytes: u64,
 }
 
@@ -157,7 +157,7 @@ struct Nest<'m, 'a> {
 }
 
 impl<'m, 'a> Nest<'m, 'a> {
-    /// Returns the contents of a range: `cells` is the group `of` on its level.
+    /// Returns the contents of a range, whose `cells` are the group `of`; `None` is the whole file.
     fn within(&self, cells: &[Cell], of: Option<Key>, level: u32) -> Within<'m, 'a> {
         let key = |cell: &Cell| self.key(cell, of);
         cost::charge(cells.len());
@@ -294,7 +294,7 @@ impl<'m, 'a> Nest<'m, 'a> {
         }
     }
 
-    /// Returns the group of a cell inside its group `of` on the level above.
+    /// Returns the group of a cell one level below its group `of`; `None` is the whole file.
     fn key(&self, cell: &Cell, of: Option<Key>) -> Key {
         let (chain, len) = self.chain(cell.node);
         let chain = chain.get(..len).unwrap_or_default();

@@ -51,15 +51,17 @@ pub struct OtherFile {
     /// The bytes of the tables.
     region: Vec<u8>,
     limits: Limits,
-    /// The end of the header. The next field is the length of the root offset and the identifier,
-    /// if the tables begin after the header.
+    /// The end of the header.
     header_end: u64,
+    /// The length of the root offset and the identifier, if the tables begin after the header.
     header_apart: Option<u64>,
-    /// The constants of a payload of XNNPACK, and the range that holds all constants.
+    /// The constants of a payload of XNNPACK.
     contents: Option<PayloadContents>,
+    /// The range that holds all constants of the payload.
     constants: Range<u64>,
     /// The sections that have bytes.
     sections: Vec<Section>,
+    /// The range of the program in a bundled program.
     program: Option<Range<u64>>,
 }
 

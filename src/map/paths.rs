@@ -45,7 +45,8 @@ impl ObjectKind {
     }
 }
 
-/// The path from the root to an object, displayed as `program.execution_plan[0].values[2].val<Tensor>`.
+/// The path from the root to an object, such as
+/// `program.execution_plan[0].values[2].val<Tensor>`.
 #[derive(Clone, Copy)]
 pub struct TablePath<'m> {
     all: &'m [Last],

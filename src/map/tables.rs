@@ -24,6 +24,7 @@ pub(super) struct Pass<'c, 'a> {
     declared: Vec<(u32, u32, u32)>,
     /// The part of the current method.
     method: u32,
+    /// The number of methods so far.
     methods: u32,
 }
 
@@ -238,15 +239,16 @@ impl<'c, 'a> Pass<'c, 'a> {
         let parent = self.claims.section("methods");
         self.methods = self.methods.saturating_add(1);
         self.method = match self.methods {
-            // Reading a name takes time for each of its bytes. The verifier charged this once for
-            // each plan.
+            // Each read of a name checks it to be UTF-8. The verifier charged this once for each
+            // plan.
             0..=MOST_METHODS => self.claims.node(parent, Label::Method(plan.str(PLAN_NAME))),
             _ => self.claims.child(parent, "other methods"),
         };
         self.claims.child(self.method, "signature")
     }
 
-    /// Returns the part for the targets of `field`: its own, or else that of the field's table.
+    /// Returns the part for the targets of `field`: a part of its own, or else the part of the
+    /// field's table.
     fn owner(&mut self, desc: &'static TableDesc, field: &'static FieldDesc, section: u32) -> u32 {
         let section_of_method = match (desc.name, field.name) {
             ("ExecutionPlan", "values") => "values",
@@ -282,7 +284,7 @@ impl<'c, 'a> Pass<'c, 'a> {
             _ => return section,
         };
         match self.method {
-            // A chain belongs to the part of its plan.
+            // No method was visited yet.
             ROOT => section,
             method => self.claims.child(method, section_of_method),
         }

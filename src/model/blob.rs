@@ -19,7 +19,7 @@ pub enum Blob<'a> {
     Bytes(Cow<'a, [u8]>),
     /// A range of a source.
     Range(&'a dyn Ranges, Range<u64>),
-    /// Zeros, by their number.
+    /// This number of zeros.
     Zeros(u64),
     /// Several blobs, one after the other.
     Parts(Vec<Blob<'a>>),
@@ -48,7 +48,7 @@ pub struct ReadError(Box<dyn core::error::Error + Send + Sync>);
 /// The maximum number of bytes that are read at once.
 const PIECE: u64 = 1 << 20;
 
-/// The zeros that are passed on at once.
+/// The zeros that are passed on in one call.
 const ZEROS: [u8; 4096] = [0; 4096];
 
 impl<S: Source<Error: core::error::Error + Send + Sync + 'static>> Ranges for S {

@@ -68,13 +68,13 @@ impl<'a> PteModel<'a> {
 
     /// Replaces the constants. Tensors refer to them by index, and index 0 is reserved.
     ///
-    /// They are stored in a segment, each at a multiple of 16, or in the tables if the program has
-    /// its constants there.
+    /// The constants are stored in a segment, each at a multiple of 16, or in the tables if the
+    /// program has its constants there.
     ///
     /// # Errors
     ///
-    /// Constants in the tables cannot be read from their source. [`ModelError::Amplified`] if they
-    /// overlap so much that their copies there would exceed [`Limits::UNTRUSTED`].
+    /// Constants in the tables cannot be read from their source. [`ModelError::Amplified`] if the
+    /// constants overlap so much that their copies in the tables exceed [`Limits::UNTRUSTED`].
     pub fn set_constants(&mut self, constants: Vec<Blob<'a>>) -> Result<(), ModelError> {
         let inside = self.root.constant_buffer.as_ref().is_some_and(|buffers| !buffers.is_empty());
         if inside && self.offsets().is_none() {
@@ -95,7 +95,7 @@ impl<'a> PteModel<'a> {
         Ok(())
     }
 
-    /// Stores `data` in the segment of `old`, or in a new one if other fields refer to it.
+    /// Stores `data` in the segment of `old`, or in a new segment if other fields use the old one.
     pub(super) fn segment_after(&mut self, old: Option<SubsegmentOffsets>, data: Blob<'a>) -> u32 {
         let Some(SubsegmentOffsets { segment_index, offsets }) = old else {
             return self.add_segment(data);

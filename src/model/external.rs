@@ -77,7 +77,8 @@ pub struct Inlined {
     pub tensors: usize,
     /// The number of named data that delegates use.
     pub data: usize,
-    /// The number of tensors in the `.ptd` that the program does not use. They are left out.
+    /// The number of tensors in the `.ptd` that the program does not use. These tensors are left
+    /// out.
     pub unused: usize,
 }
 
@@ -131,9 +132,9 @@ impl<'a> PteModel<'a> {
             let extra = tensor.extra_tensor_info.get_or_insert_default();
             extra.fully_qualified_name = Some(key);
             extra.location = TensorDataLocation::EXTERNAL;
-            // The runtime ignores this index when it loads the data. But for `MethodMeta`, index 0
-            // means an output without memory (format.md §7.3), and its caller would provide zeroed
-            // memory.
+            // The index must not be 0. The runtime does not need it to load the data, but for
+            // `MethodMeta` 0 means an output without memory (format.md §7.3), for which callers
+            // provide zeroed memory.
             tensor.data_buffer_idx = narrow(keys.len());
         }
         // A segment is as long as the largest shape of its constant requires.

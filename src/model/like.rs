@@ -7,9 +7,10 @@ use crate::flat::write::{FORCED, WriterLayout};
 
 impl<R: RootNode> FileModel<'_, R> {
     /// Finds the layout in which the original file's FlatBuffer, `region`, was written, and sets it
-    /// for the tables. Returns whether one was found; if not, nothing changes.
+    /// for the tables. Returns whether a layout was found; if not, the model does not change.
     ///
-    /// No copy is written, and a layout is rejected at the first byte that differs.
+    /// The written bytes are compared with `region` one by one and not kept. A layout is rejected
+    /// at the first byte that differs.
     pub fn lay_out_like(&mut self, region: &[u8]) -> bool {
         let Some((layout, chunk)) = self.find_layout(region) else { return false };
         self.container.layout = layout;
@@ -32,8 +33,8 @@ impl<R: RootNode> FileModel<'_, R> {
                 return Some(found);
             }
         }
-        // Most tables hold no aligned data. All alignments give the same bytes then, so `alike`
-        // skips them.
+        // Tries other alignments, except those in `alike`: they give the bytes of a rejected
+        // layout. Most files have no aligned vectors, so all alignments are in `alike`.
         for (nth, align) in (0..).zip(FORCED) {
             let layouts = WriterLayout::ALL.into_iter().zip(&mut alike);
             for (layout, alike) in layouts.filter(|(_, alike)| **alike & (1 << nth) == 0) {

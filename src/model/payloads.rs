@@ -37,7 +37,7 @@ pub enum ConstantHome {
     Payload,
 }
 
-/// Counts of constants that were moved, and of other things that were not.
+/// Counts of the constants that moved, and of the constants, delegates and keys that stay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MovedConstants {
@@ -45,7 +45,7 @@ pub struct MovedConstants {
     pub constants: u64,
     /// The number of payloads that changed.
     pub payloads: u64,
-    /// The constants that stay because the backend would free them and then read them when it runs.
+    /// The number of constants that stay, since the backend would free them and read them later.
     pub referenced: u64,
     /// The number of constants whose data is in a `.ptd`.
     pub elsewhere: u64,
@@ -97,7 +97,7 @@ struct Named {
     added: BTreeSet<String>,
     /// The keys whose data is in a `.ptd`. The program may not have these keys too.
     outside: BTreeSet<String>,
-    /// The number of bytes that may still be read or copied; payloads and constants may overlap.
+    /// The number of bytes that may still be read or copied. It is limited since data may overlap.
     left: u64,
 }
 
@@ -143,7 +143,7 @@ impl<'a> PteModel<'a> {
                 continue;
             }
             let bytes = payload.write()?;
-            // An inline payload is copied; of one in a segment, only the graph is in memory.
+            // An inline payload is copied. For a payload in a segment, only the graph is in memory.
             let copied = match place {
                 Place::Segment(_) => bytes.len().saturating_sub(payload.blob.len()),
                 Place::Inline(_) => bytes.len(),
@@ -308,7 +308,8 @@ impl<'a> PteModel<'a> {
         Ok(Some(count))
     }
 
-    /// Adds bytes to the named data, if they are not there yet, and returns their key; `None` if too much is read.
+    /// Adds `bytes` to the named data if they are not there yet. Returns the key of the bytes, or
+    /// `None` if too many bytes were read.
     fn name(
         &mut self,
         bytes: Blob<'a>,
@@ -489,7 +490,7 @@ impl<'a> OpenPayload<'a> {
         };
         let uses = ConstantUses::of(&graph);
         if !has_header {
-            // Keys are for payloads with a header, so there is nothing to move in.
+            // Without a header, constants have no keys and are already in the payload.
             let is_fixed = matches!(home, ConstantHome::Named { .. }) && !uses.is_empty();
             return Ok(if is_fixed { Err(FixedPayload::Headerless) } else { Ok(None) });
         }
@@ -513,8 +514,8 @@ impl<'a> OpenPayload<'a> {
         Ok(Ok(Some(Self { blob, constants, graph, uses, layout, identifier, embedded })))
     }
 
-    /// Collects the constants without a key, and the constants for which `data` returns bytes,
-    /// after the graph. Constants with the same place or key are stored once.
+    /// Collects the constants to store after the graph: those without a key, and those for which
+    /// `data` returns bytes. Constants with the same place or key are stored once.
     fn collect_constants(&mut self, data: impl Fn(u32, &ConstantDataOffset) -> Option<Blob<'a>>) {
         let (mut parts, mut end) = (Vec::new(), 0u64);
         let mut add = |bytes: Blob<'a>| {

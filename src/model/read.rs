@@ -200,8 +200,8 @@ fn gathered(
     Ok(gathered)
 }
 
-/// Half of the memory for a segment, besides its range and table. Reading takes a blob and a place,
-/// and writing takes a place and a piece.
+/// Half of the memory for a segment, since the ledger counts this size twice: a blob and a place
+/// for reading, a place and a piece for writing. The range and the table are not included.
 const OF_SEGMENT: usize = 64;
 
 fn finish<'v, 'b, R>(

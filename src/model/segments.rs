@@ -37,8 +37,8 @@ impl<'a, R: RootStruct> FileModel<'a, R> {
     }
 
     /// Replaces the bytes of a segment for one field that refers to it, and returns the segment
-    /// index for that field. If other fields refer to the segment too, it is kept and a new one is
-    /// added.
+    /// index for that field. If other fields refer to the segment too, the segment is kept and a
+    /// new one is added.
     pub(super) fn own_segment(&mut self, nth: u32, blob: Blob<'a>) -> u32 {
         let mut uses = 0usize;
         self.root.segment_indices(&mut |used| {
@@ -108,7 +108,8 @@ impl<'a, R: RootStruct> FileModel<'a, R> {
             end = end.saturating_add(segment.len());
             old_end = offset.saturating_add(size);
         }
-        // Empty segments get the offset 0: without a base, no runtime loads an empty one elsewhere.
+        // If all segments are empty, they get the offset 0: without a segment base, no runtime
+        // loads an empty segment at another offset.
         if places.iter().all(|&(_, size)| size == 0) {
             places.iter_mut().for_each(|(begin, _)| *begin = 0);
         }

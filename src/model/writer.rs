@@ -69,7 +69,8 @@ impl<R: RootNode> FileModel<'_, R> {
         self.check_unknown()?;
         let order = self.order()?;
         let size = match core::ptr::eq(R::SCHEMA, &OLD) {
-            // Old tables must be written: their bytes decide whether they are valid.
+            // Old tables are written and not only measured: bytes that fit both layouts are
+            // refused.
             true => self.tables(MAX_PROGRAM)?.len(),
             false => self.tables_len()?,
         };
@@ -127,8 +128,8 @@ impl<R: RootNode> FileModel<'_, R> {
             WriteError::TooLarge if most < MAX_PROGRAM => ModelError::TablesLimit { limit: most },
             error => error.into(),
         })?;
-        // In the old layout, one slot has the alignment. In the current layout, the same slot has
-        // the offset to the segments.
+        // The alignment in the old layout has the same slot as the offset to the segments in the
+        // current layout. So some old tables are also valid in the current layout.
         if core::ptr::eq(R::SCHEMA, &OLD) && is_polyglot(&tables, whole) {
             return Err(ModelError::Polyglot);
         }

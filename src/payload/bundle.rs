@@ -10,7 +10,8 @@ use crate::schema::bundled_program::view;
 
 /// A bundled program with proven tables.
 ///
-/// The structure of the program inside is not proven. Its range can be read like any other program.
+/// The structure of the program inside is not proven. The range of this program can be read like
+/// any other program.
 #[derive(Clone, Copy, Debug)]
 pub struct Bundle<'b> {
     root: view::BundledProgram<'b>,

@@ -46,7 +46,7 @@ pub struct GraphConstant {
     pub data: ConstantPlace,
     /// The quantization; `None` if the value has none.
     pub quantization: Option<Quantization>,
-    /// The first node that reads it; `None` if none does.
+    /// The first node that reads the value; `None` if no node reads it.
     pub reader: Option<Reader>,
 }
 
@@ -88,7 +88,7 @@ pub enum Quantization {
     Channel {
         /// The dimension whose indices have a scale each.
         axis: i32,
-        /// The place of the scales. They are stored as f32.
+        /// The place of the scales, which are stored as f32.
         scales: Scales,
     },
     /// One scale for each group of elements of a channel.
@@ -97,7 +97,7 @@ pub enum Quantization {
         axis: i32,
         /// The number of elements that share a scale.
         group_size: i32,
-        /// The place of the scales. They are f32 in the graph, and bf16 in a constant.
+        /// The place of the scales, which are f32 in the graph and bf16 in a constant.
         scales: Scales,
     },
     /// Another kind of quantization, which a constant cannot have.
@@ -108,7 +108,7 @@ pub enum Quantization {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Scales {
-    /// A list in the graph, with its number of scales.
+    /// A list in the graph. The field is the number of scales in the list.
     Graph(u64),
     /// A constant of the payload.
     Constant(ConstantPlace),
@@ -204,7 +204,7 @@ impl GraphConstant {
 }
 
 impl ConstantPlace {
-    /// Returns the range of the bytes; `None` if they are not in the file.
+    /// Returns the range of the bytes; `None` if the bytes are not in the file.
     #[must_use]
     pub fn range(&self) -> Option<Range<u64>> {
         match self {

@@ -245,7 +245,7 @@ pub fn for_each_graph<S: Source>(
 
 /// Calls `each` with the graphs of XNNPACK, as [`for_each_graph`] does. Their total length is at
 /// most that of the file, since callers keep data of each graph and graphs may overlap. Graphs
-/// beyond that are left out.
+/// beyond that length are left out.
 pub(crate) fn for_each_xnnpack_graph<S: Source>(
     handle: &Handle<S>,
     limits: &Limits,

@@ -49,14 +49,14 @@ pub struct Sections {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Section {
-    /// The name of the section, as the payload has it if it has one.
+    /// The payload's name of the section, or this crate's if the payload has none.
     pub name: &'static str,
     /// The range in the payload.
     pub range: Range<u64>,
     /// The key of the named data with the contents; `None` if the contents are in the range.
     pub key: Option<String>,
-    /// For Core ML, the path of a file in its file system, or the function of a reference to one.
-    /// For an ETRecord, the name of the member.
+    /// For Core ML, the path of a file inside the payload, or the name of the function if the
+    /// payload only refers to a model. For an ETRecord, the name of the member.
     pub file: Option<String>,
 }
 
@@ -99,8 +99,8 @@ impl Sections {
         Stop::apart(found).map(Some)
     }
 
-    /// Finds the sections of a standalone file of `len` bytes, as [`of`](Self::of) does. They are
-    /// those of a payload, the members of a `.ptn` package, or the non-empty members of an
+    /// Finds the sections of a standalone file of `len` bytes, as [`of`](Self::of) does: the
+    /// sections of a payload, the members of a `.ptn` package, or the non-empty members of an
     /// ETRecord. Returns `None` for another format.
     ///
     /// # Errors

@@ -28,8 +28,8 @@ pub struct TablesPlace {
     pub schema: &'static Schema,
     /// The range of the FlatBuffer in the file.
     pub range: Range<u64>,
-    /// The position in that range of the offset to the root. It is not 0 if the size of the
-    /// FlatBuffer comes first.
+    /// The position of the offset to the root table, counted from the start of `range`. It is 4 if
+    /// the size of the FlatBuffer comes first, and otherwise 0.
     root: u32,
     /// The accepted identifiers: a FlatBuffer with another one is refused. The list is empty for a
     /// FlatBuffer without an identifier.
@@ -138,12 +138,12 @@ impl TablesPlace {
 }
 
 impl TablesPlace {
-    /// Returns the position in the range of the offset to the root.
+    /// Returns the position of the offset to the root table, counted from the start of `range`.
     pub(crate) fn root_position(&self) -> u32 {
         self.root
     }
 
-    /// Returns the length of the root offset and the identifier, if there is one.
+    /// Returns the length of the root offset, and of the identifier if there is one.
     pub(crate) fn root_length(&self) -> u64 {
         if self.identifiers.is_empty() { 4 } else { 8 }
     }

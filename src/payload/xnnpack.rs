@@ -48,7 +48,7 @@ pub enum PayloadConstant<'p> {
     Within {
         /// The bytes.
         bytes: &'p [u8],
-        /// Their range in the payload.
+        /// The range of these bytes in the payload.
         range: Range<u64>,
     },
     /// Named data, of the program or of a `.ptd`.
@@ -173,7 +173,7 @@ impl<'p> XnnpackGraph<'p> {
         let constants = self.root.constant_data().unwrap_or_default();
         let entry = constants.get(index(nth)).ok_or(NoConstant::Index { len: constants.len() })?;
         let (offset, size) = (entry.offset(), entry.size());
-        // A key takes precedence even if it is empty.
+        // A constant with a key is named data, even if the key is empty.
         if let Some(key) = entry.named_key().map(until_nul) {
             return Ok(PayloadConstant::Named { key, size });
         }

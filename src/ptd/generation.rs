@@ -24,7 +24,7 @@ pub enum Generation {
     Three,
 }
 
-/// The root table in the fields of its generation.
+/// The root table, in the schema of the file's generation.
 #[derive(Clone, Copy, Debug)]
 pub enum Root<'a> {
     /// The root of generation 3.
@@ -87,7 +87,7 @@ pub(super) fn detect<'a>(
             {
                 return Err(Error::new(ErrorKind::FlatTensorPolyglot {}, bare.pos().into()));
             }
-            // If a limit is exceeded, it is unknown whether the file is valid as both.
+            // If a limit is exceeded, it is unknown whether the file is valid in both layouts.
             Err(error) if matches!(error.kind(), ErrorKind::WorkLimit { .. }) => return Err(error),
             _ => {}
         }

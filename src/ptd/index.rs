@@ -103,8 +103,8 @@ impl<'a> Ptd<'a> {
 }
 
 impl<'a> Index<'a> {
-    /// Returns the entry with a key. If two have it (a Warning), returns the first, as the runtime
-    /// does.
+    /// Returns the entry with a key. If two entries have the key (a Warning), returns the first, as
+    /// the runtime does.
     pub fn get(&self, key: &str) -> Option<Entry<'a>> {
         self.order.get(&self.ptd, key)
     }

@@ -44,7 +44,8 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// Returns the planned place of a tensor. In the file, its offset is split in two halves.
+    /// Returns the planned place of a tensor. In the file, the offset in the arena is split in two
+    /// halves.
     #[inline]
     pub(crate) fn of(info: AllocationDetails<'_>) -> Self {
         let (high, low) = (info.memory_offset_high(), info.memory_offset_low());
@@ -108,8 +109,8 @@ impl<'a> Pte<'a> {
         .map_err(|error| error.at(tensor.raw().pos().into()))
     }
 
-    /// Returns the range of constant `index`. In old files it is in the FlatBuffer, otherwise in a
-    /// segment.
+    /// Returns the range of constant `index`. In old files the constant is in the FlatBuffer,
+    /// otherwise in a segment.
     pub(crate) fn constant(&self, index: u32, size: u64) -> Result<Range<u64>> {
         match self.program.constant_segment() {
             Some(pieces) if pieces.offsets().is_some_and(|offsets| !offsets.is_empty()) => {

@@ -43,8 +43,8 @@ impl<'a> Data<'a> {
         self.ptd.entries().map(DataEntry::of)
     }
 
-    /// Returns the entry with a key. If two have it (a Warning), returns the first, as the runtime
-    /// does.
+    /// Returns the entry with a key. If two entries have the key (a Warning), returns the first, as
+    /// the runtime does.
     pub fn entry(&self, key: &str) -> Option<DataEntry<'a>> {
         self.index.get(key).map(DataEntry::of)
     }

@@ -35,8 +35,8 @@ impl<'a> Program<'a> {
         plans.into_iter().map(|plan| Method { pte: &self.pte, plan })
     }
 
-    /// Returns the method with a name. If two have it (a Warning), returns the first, as the
-    /// runtime does.
+    /// Returns the method with a name. If two methods have the name (a Warning), returns the first,
+    /// as the runtime does.
     pub fn method(&self, name: &str) -> Option<Method<'_>> {
         self.methods().find(|method| method.name() == name)
     }

@@ -2,11 +2,10 @@
 
 use crate::flat::view::{Proof, Raw, Table};
 
-/// Returns `found`, which `rules` have proven to be present, since a file that breaks them is not
-/// sound. If it is missing nevertheless, a debug build panics, and a release build returns
-/// `otherwise`.
+/// Returns the value in `found`. It is present, since a file that breaks `rules` is not sound. If
+/// it is missing nevertheless, a debug build panics, and a release build returns `otherwise`.
 ///
-/// The argument names the rules by their ids, so that a test can check that each is an Error.
+/// `rules` are the ids of rules, so that a test can check that each is an Error.
 #[inline]
 pub(super) fn proven<T>(found: Option<T>, rules: &'static str, otherwise: T) -> T {
     debug_assert!(found.is_some(), "not there, in spite of {rules}");

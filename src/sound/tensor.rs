@@ -63,7 +63,8 @@ impl<'p> Tensor<'p> {
 
     /// Returns the storage of the tensor's bytes.
     pub fn storage(self) -> DataSource<'p> {
-        // A tensor whose size cannot be computed breaks a rule too.
+        // `storage` also fails if the size cannot be computed, but such a tensor breaks another
+        // rule.
         let rules = "constant-index, constant-segment-index, segment-index, data-out-of-bounds";
         match proven(self.method.pte.storage(self.view).ok(), rules, crate::Storage::Unbound) {
             crate::Storage::Unbound => DataSource::Unbound,

@@ -100,7 +100,7 @@ impl<'d> ContainerWriter<'d> {
     }
 
     /// Adds notes if `pte build` cannot restore the file. Tables in an unknown layout are not
-    /// rebuilt to compare them: their bytes differ.
+    /// rebuilt for a comparison, since their bytes would differ.
     fn compare_rebuilt<R: RootNode>(
         &mut self,
         file: &FileModel<'_, R>,

@@ -207,7 +207,7 @@ fn write(
 /// The reason why tables were not written.
 pub(super) enum Stop {
     Problem(Problem),
-    /// The output failed. It keeps the error.
+    /// Writing to the output failed. [`Output`] keeps the error.
     Output,
 }
 

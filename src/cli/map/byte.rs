@@ -24,7 +24,7 @@ pub(super) struct Byte<'a> {
     bytes: u64,
     /// The names of the byte's parts, outermost first.
     parts: Vec<UntrustedString>,
-    /// The start of the program in its bundle; `None` without a bundle. Offsets count from there.
+    /// The start of the program in its bundle, from which offsets count; `None` without a bundle.
     program: Option<u64>,
 }
 

@@ -182,6 +182,7 @@ impl Grid {
     }
 }
 
-/// The columns of a line beside its label and its picture, and the most lines of a picture.
+/// The number of columns that a line needs besides its label and its picture.
 const AROUND: usize = 9;
+/// The maximum number of lines of a picture.
 const HIGHEST: usize = 12;

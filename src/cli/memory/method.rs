@@ -20,7 +20,7 @@ pub(in super::super) struct Method<'m, 'a> {
 
 impl<'a> Method<'_, 'a> {
     /// Returns by how many bytes `needed` exceeds the smallest budget of `arena`. Without `arena`,
-    /// it is the budget of all arenas together.
+    /// that is the smallest budget of all arenas together.
     pub(super) fn over(&self, arena: Option<u32>, needed: u64) -> Option<u64> {
         Budget::over(self.budgets, arena, needed)
     }

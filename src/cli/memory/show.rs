@@ -15,8 +15,9 @@ use crate::cli::size::percent;
 use crate::cli::text::{bar, count, grouped, name, wide};
 
 pub(super) struct Text {
-    /// The number of methods that may still be shown, and the number of those left out.
+    /// The number of methods that may still be shown.
     left: usize,
+    /// The number of methods that are left out.
     more: usize,
 }
 

@@ -63,8 +63,9 @@ pub(super) struct Svg {
     height: u32,
     rectangles: usize,
     panels: usize,
-    /// The number of tensors and arenas beyond the limits.
+    /// The number of tensors that are not drawn, since they exceed the limit.
     tensors_left: u64,
+    /// The number of arenas that are not drawn, since they exceed the limit.
     arenas_left: u64,
     title: String,
 }
@@ -378,8 +379,9 @@ fn tenths(number: u64) -> String {
 /// The scale of an arena's picture. Coordinates are in tenths of a pixel.
 struct Panel {
     top: u32,
-    /// The number of bytes of the height, and the number of instructions of the width.
+    /// The number of bytes that the height shows.
     whole: u64,
+    /// The number of instructions that the width shows.
     instructions: u32,
 }
 
@@ -468,6 +470,7 @@ const WHOLE_WIDTH: u32 = 990;
 const HEIGHT: u32 = 240;
 const LIVE_HEIGHT: u32 = 48;
 
-/// The maximum numbers of rectangles and arenas that are drawn.
+/// The maximum number of rectangles that are drawn.
 const MOST_RECTANGLES: usize = 4000;
+/// The maximum number of arenas that are drawn.
 const MOST_PANELS: usize = 100;

@@ -25,7 +25,7 @@ macro_rules! desc {
             ),* $(,)? }
         )*
     ) => {
-        /// The declarations as data.
+        /// The declarations of the schema as static values.
         #[allow(
             dead_code,
             non_upper_case_globals,
@@ -250,7 +250,7 @@ macro_rules! struct_of {
     };
 }
 
-/// The table of a union's member. It has the member's name unless the declaration gives another.
+/// The table of a union's member, named like the member unless the declaration names another.
 macro_rules! member {
     ($M:ident) => {
         $M
@@ -330,7 +330,7 @@ pub(crate) const fn plain(name: &'static str) -> &'static str {
     }
 }
 
-/// Returns the largest depth; 0 for none.
+/// Returns the largest of `depths`; 0 if there are none.
 pub(crate) const fn deepest(depths: &[u32]) -> u32 {
     let (mut deepest, mut rest) = (0, depths);
     while let [first, tail @ ..] = rest {

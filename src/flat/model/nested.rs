@@ -118,14 +118,14 @@ fn nesting(table: &dyn Node) -> u32 {
     most
 }
 
-/// Converts the proven table of a recursive field; the verifier has bounded its nesting. Returns
+/// Converts the proven table of a recursive field; the verifier has limited the nesting. Returns
 /// `None` if the ledger refuses memory.
 pub(crate) fn nested<V, M: Model + FromView<V>>(view: V, ledger: &mut Ledger) -> Option<Nested<M>> {
     let room = ledger.vec(1, M::DESC.written().into()).ok()?;
     Nested::only(room, M::read(view, ledger))
 }
 
-/// Returns the table of a recursive field as a struct. The tree has bounded its nesting.
+/// Returns the table of a recursive field as a struct. The tree already limits the nesting.
 pub(crate) fn nested_of<M: Model>(
     value: Option<FieldValue<'_>>,
     ledger: &mut Ledger,

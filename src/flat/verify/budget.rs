@@ -4,7 +4,7 @@ use core::cell::Cell;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// A limit on visits, and the rest of it.
+/// A limit on visits, and how much of the limit is left.
 pub(super) struct Budget {
     what: &'static str,
     most: u64,

@@ -21,7 +21,7 @@ pub(super) const SMALL_PROGRAM: u64 = 1 << 14;
 pub(super) const FEW_SLOTS: usize = 64;
 pub(super) const MANY_SLOTS: usize = 256;
 
-/// The number of slots that are probed. With 4, large programs take much longer.
+/// The number of slots that are probed. With 4 slots, large programs take much longer.
 const PROBES: usize = 8;
 /// The number of misses after which only the first slot is probed. A hostile file may have a vtable for
 /// each table, and [`PROBES`] probes for each would be slow.
@@ -34,7 +34,7 @@ impl<const CACHE_SLOTS: usize> LayoutCache<CACHE_SLOTS> {
         Self { places: array::from_fn(|_| OnceCell::new()), misses: Cell::new(0) }
     }
 
-    /// Returns the layout of the vtable at `vtable`, read as `desc`, if its first slot has it.
+    /// Returns the layout of the vtable at `vtable`, read as `desc`, if it is in its first slot.
     #[inline(always)]
     pub(super) fn known(&self, vtable: u32, desc: &'static TableDesc) -> Option<&VtableLayout> {
         self.places.get(Self::slot(vtable, desc))?.get().filter(|layout| layout.is(vtable, desc))

@@ -11,7 +11,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
         self.elements(pos, len, size)
     }
 
-    /// Records a bool that is neither 0 nor 1. Its byte was already proven to be in the buffer.
+    /// Records a bool that is neither 0 nor 1. The byte was already proven to be in the buffer.
     #[inline(always)]
     pub(super) fn bool(&self, at: u32) -> Result<()> {
         if self.byte(at, 0) > 1 {

@@ -42,7 +42,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
             (0, _) | (_, 0) => Err(half(tag, pos, at)),
             (tag, value) => {
                 let member = desc.member(tag);
-                // The type of the member is not known: it is reported and never read.
+                // An unknown member is never read, and the layout counts as unusual.
                 if member.is_none() {
                     self.notes.odd();
                 }

@@ -116,8 +116,8 @@ impl VtableLayout {
     /// Reads the entries of the vtable, and returns whether they are unusual.
     #[inline(always)]
     fn fill(&self, vtable: u32, entries: &[[u8; 2]], desc: &TableDesc) -> Result<bool> {
-        // One bit for each byte of the table after the first four: the bytes used by any field, and
-        // the bytes used by two fields.
+        // One bit for each byte of the table after the first four. `taken` has the bytes that any
+        // field uses, and `twice` the bytes that two fields use.
         let (mut taken, mut twice) = (0u64, 0u64);
         let mut unexpected = 0u16;
         for (inline, &entry) in desc.inline.iter().zip(entries) {
@@ -132,8 +132,8 @@ impl VtableLayout {
                 taken |= bytes;
             }
         }
-        // A field in the first four bytes sets a high bit, since the shift wraps. Usual tables
-        // never set one. Such a vtable takes the slow path.
+        // A field in the first four bytes sets a high bit, since the shift wraps. Usual tables set
+        // none. A vtable with a high bit takes the slow path.
         let usual = u64::from(unexpected) | twice | taken >> 60 == 0;
         let extent = match usual {
             true => 68u32.saturating_sub(taken.leading_zeros()),

@@ -82,8 +82,8 @@ pub(super) fn misplaced(buf: &[u8], pos: u32, vtable: u32, extent: u32, desc: &T
     if end > limit {
         return Error::new(ErrorKind::FieldOutOfBounds { end, limit }, pos.into());
     }
-    // Reports the first 8-byte field: all of them are misaligned in the same way. One exists, since
-    // the table would fit otherwise, and it comes before any slot that the vtable lacks.
+    // Reports the first 8-byte field: all are misaligned alike. There is one, since the table would
+    // fit otherwise. The loop finds this field before it reads past the end of the vtable.
     let kind = ErrorKind::FieldMisaligned { size: 8 };
     for field in desc.fields {
         let entry = u32::from(field.slot).saturating_mul(2).saturating_add(4);

@@ -37,7 +37,7 @@ pub enum Fields {
 }
 
 impl WriterLayout {
-    /// flatc, from JSON: every `.ptd`, and every `.pte` before 2026-03-06.
+    /// The layout of flatc: every `.ptd`, and every `.pte` before 2026-03-06.
     pub const FLATC: Self = Self {
         name: "flatc",
         fields: Fields::BySize,
@@ -46,10 +46,10 @@ impl WriterLayout {
         force_align: None,
     };
 
-    /// flatc of 2023.
+    /// The layout of flatc in 2023.
     pub const FLATC_OLD: Self = Self { name: "flatc-old", align_empty: true, ..Self::FLATC };
 
-    /// The Python builder: every `.pte` since 2026-03-06, which is release 1.3.
+    /// The layout of FlatBuffers' Python builder: every `.pte` since 2026-03-06 (release 1.3).
     pub const PYTHON: Self = Self {
         name: "python",
         fields: Fields::LastFirst,
@@ -58,7 +58,7 @@ impl WriterLayout {
         force_align: None,
     };
 
-    /// The Python builder of an older FlatBuffers release.
+    /// The layout of the Python builder in an older FlatBuffers release.
     pub const PYTHON_OLD: Self = Self { name: "python-old", sizes_count: false, ..Self::PYTHON };
 
     /// All known layouts.
@@ -92,7 +92,7 @@ impl WriterLayout {
         }
     }
 
-    /// Returns the alignment of a vector for which the schema says `align`; 0 for none.
+    /// Returns the alignment of a vector whose `force_align` in the schema is `align`; 0 for none.
     pub(super) fn forced(&self, align: u32) -> u32 {
         match self.force_align {
             Some(forced) if align != 0 => forced,

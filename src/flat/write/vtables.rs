@@ -27,9 +27,9 @@ pub(super) struct Vtables {
 }
 
 impl Vtable {
-    /// Creates the vtable of a table from `pos`, `end` and the positions of its slots (0 for none),
-    /// all counted from the end of the buffer. It has two lengths, and an entry for each slot up to
-    /// the last one in use.
+    /// Creates the vtable of the table from `pos` to `end`, whose slots are at `places` (0 for
+    /// none), all counted from the end of the buffer. The lengths of the vtable and of the table
+    /// come first, then an entry for each slot up to the last one in use.
     pub(super) fn new(pos: u32, end: u32, places: &[u32; MAX_SLOTS]) -> Self {
         let slots = places.iter().rposition(|&place| place != 0);
         let slots = slots.map_or(0, |last| last.saturating_add(1));
@@ -39,7 +39,7 @@ impl Vtable {
             place => pos.saturating_sub(place),
         });
         let first = [u32::try_from(len).unwrap_or(u32::MAX), pos.saturating_sub(end)];
-        // A table of the widest schema has only a few hundred bytes.
+        // Each word fits 16 bits: the widest table has only a few hundred bytes.
         let words =
             first.into_iter().chain(offsets).map(|word| u16::try_from(word).unwrap_or(u16::MAX));
         let mut bytes = [0; MOST];

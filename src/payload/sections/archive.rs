@@ -13,10 +13,11 @@ use crate::bytes::{array_at, slice_at, u16_at, u32_at, wide};
 use crate::cost;
 use crate::payload::Unreadable;
 
-/// The lengths of three records: a local header up to the name, a directory entry up to the name,
-/// and the end of the directory.
+/// The length of a local header up to the name.
 const LOCAL: u32 = 30;
+/// The length of a directory entry up to the name.
 const ENTRY: u32 = 46;
+/// The length of the record at the end of the directory.
 const END: u64 = 22;
 
 /// The longest directory that is read, in bytes. An ETRecord has some 420 bytes for each method.

@@ -56,8 +56,8 @@ fn value(text: &[u8]) -> Option<Value> {
     serde_json::Deserializer::from_slice(text).into_iter().next()?.ok()
 }
 
-/// Returns the paths and the ranges of files; `None` if the nodes are not a tree. In a tree,
-/// children come before their folder, each is in one folder, and the last node is the root.
+/// Returns the paths and the ranges of files; `None` if the nodes are not a tree. In a tree, each
+/// node comes before the only folder that contains it, and the last node is the root.
 fn files(contents: &Value) -> Option<Vec<(String, Range<u64>)>> {
     let nodes = contents.get("nodes")?.as_array().filter(|nodes| nodes.len() <= MOST_NODES)?;
     let mut folders: Vec<Option<(u32, &str)>> = alloc::vec![None; nodes.len()];
@@ -95,7 +95,7 @@ const REFERENCE: &[u8] = b"CMJR";
 /// The kind of a node that is a file.
 const FILE: u64 = 0;
 
-/// The longest table of contents that is read, in bytes. Genuine ones have some thousand.
+/// The longest table of contents that is read, in bytes. Genuine tables have a few thousand.
 const LARGEST: u64 = 1 << 16;
 
 /// The maximum number of nodes in a table of contents. It bounds the length of paths.

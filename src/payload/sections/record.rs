@@ -18,7 +18,7 @@ const IDENTIFIER: &str = "ETRECORD_V0";
 /// Releases with a single method wrote no slash.
 const EDGE: &str = "edge_dialect_exported_program";
 
-/// The names of members that are their own kind.
+/// The members whose name is also the name of the member's kind.
 const KINDS: [&str; 7] = [
     "exported_program",
     "debug_handle_map",
@@ -68,7 +68,7 @@ fn kind(name: &str, names: &BTreeSet<&str>) -> &'static str {
     KINDS.into_iter().find(|kind| *kind == name).unwrap_or("other member")
 }
 
-/// Returns the method whose edge-dialect graph a member would be, by its name.
+/// Returns the method of an edge-dialect graph, by the name of the member; `None` for another name.
 fn method(name: &str) -> Option<&str> {
     match name.strip_prefix(EDGE)? {
         "" => Some("forward"),

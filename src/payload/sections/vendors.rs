@@ -116,7 +116,7 @@ where
 /// The length of Neuropilot's header in bytes.
 const NEUROPILOT: u64 = 13;
 
-/// The magic of Neutron's microcode, and the number of its bytes that hold sizes.
+/// The magic of Neutron's microcode, and the number of bytes that hold the magic and the sizes.
 const NEUTRON: u32 = 0x6443_4d6e;
 const MICROCODE: u64 = 32;
 const ALIGNMENT: u64 = 16;
@@ -124,5 +124,5 @@ const ALIGNMENT: u64 = 16;
 /// The length of the header of Metal Performance Shaders in bytes.
 const MPS: u64 = 24;
 
-/// The maximum length of AOTInductor's two keys in bytes. Genuine ones have about 150.
+/// The maximum length of AOTInductor's two keys in bytes. Genuine keys have about 150.
 const LONGEST_KEYS: u64 = 4096;

@@ -83,7 +83,7 @@ impl<'g> Rows<'g> {
     fn of(graph: &'g MethodGraph<'_>) -> Self {
         let mut nodes: Vec<_> = graph.nodes().collect();
         let instruction = |node: &GraphNode<'_>| node.instruction.is_some();
-        // The row of a value comes before that of the first instruction that it has an edge with.
+        // The row of a value comes before the first instruction that shares an edge with the value.
         let mut first: BTreeMap<NodeId, NodeId> = BTreeMap::new();
         let is_instruction: BTreeSet<NodeId> =
             nodes.iter().filter(|node| instruction(node)).map(|node| node.id).collect();
@@ -221,7 +221,7 @@ fn brackets(mut jumps: Vec<(usize, usize)>, rows: usize) -> Vec<Vec<Bracket>> {
 struct Lane {
     /// The lane of the row's node.
     node: Option<usize>,
-    /// Whether its lane goes on below.
+    /// Whether the lane of the row's node continues below.
     has_users: bool,
     /// The lanes of the values that the row's node uses.
     incoming: Vec<usize>,
@@ -349,7 +349,7 @@ impl Lane {
             "<svg width=\"{width}\" height=\"{ROW}\" aria-hidden=\"true\"><path d=\"{path}\"/>{jumps}{}</svg>",
             dot.unwrap_or_default()
         );
-        // It needs no escapes, since it has no text of the file.
+        // The SVG needs no escapes, since it has no text of the file.
         PreEscaped(svg)
     }
 }
@@ -361,12 +361,13 @@ const STEP: usize = 13;
 
 /// The maximum number of lanes that are drawn.
 const MAX_LANES: usize = 24;
-/// The most lanes of jumps, and the most jumps with a line. All jumps have links.
+/// The maximum number of lanes of jumps.
 const MAX_JUMP_LANES: usize = 8;
+/// The maximum number of jumps with a line. All jumps have links.
 const MAX_JUMPS: usize = 200;
 const MAX_ARGUMENTS: usize = 24;
 const MAX_RESULTS: usize = 4;
-/// The maximum number of instructions of a method with a graph, and of a method whose graph is
-/// unfolded.
+/// The maximum number of instructions of a method with a graph.
 const MAX_INSTRUCTIONS: usize = 5000;
+/// The maximum number of instructions of a method whose graph is unfolded.
 const FEW_INSTRUCTIONS: usize = 100;

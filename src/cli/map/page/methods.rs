@@ -164,10 +164,13 @@ fn values(values: &[ValueSummary], all: u64) -> Markup {
 const MAX_METHODS: usize = 50;
 /// The maximum number of operators or delegates of a method.
 const MAX_ROWS: usize = 100;
+/// The maximum number of arenas, inputs or outputs of a method.
 const MAX_VALUES: usize = 32;
-/// The maximum numbers of rows of graphs and of pictures of memory on a page, of tensors in a
-/// picture, and of instructions of a method with both.
+/// The maximum number of rows of all graphs on a page.
 const MAX_GRAPH_ROWS: usize = 500;
+/// The maximum number of pictures of memory on a page.
 const MAX_PICTURES: usize = 8;
+/// The maximum number of tensors in a picture.
 const MAX_TENSORS: usize = 300;
+/// The maximum number of instructions of a method with a graph or a picture.
 const MAX_INSTRUCTIONS: u64 = 100_000;

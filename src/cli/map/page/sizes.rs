@@ -70,4 +70,5 @@ impl Table {
 const DEPTH: usize = 3;
 /// The maximum number of rows inside a part.
 const MAX_PARTS: usize = 25;
+/// The maximum number of rows of the table.
 const MAX_ROWS: usize = 300;
