@@ -296,7 +296,8 @@ fn compare_parts<S: Source>(
         report.verdict = Verdict::Same;
     }
     match &files {
-        // Identical programs with `.ptd` files are compared, since those files may differ.
+        // Identical programs without `.ptd` files need no comparison. With `.ptd` files they are
+        // compared, since the `.ptd` files may differ.
         (File::Pte(_), File::Pte(_)) if identical && alone => {}
         (File::Pte(old), File::Pte(new)) => {
             program::compare((old, a), (new, b), method, &mut report)?

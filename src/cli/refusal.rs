@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::output::{Content, Output};
 use super::problem::{Problem, Status, io_help};
 
-/// The document of a verb that reads one file, if the file was refused.
+/// The document `pte.error/1`, for a verb that reads one file and has refused it.
 #[derive(Serialize)]
 struct RefusalDocument {
     schema: &'static str,

@@ -103,7 +103,7 @@ fn field(out: &mut impl Write, field: &FieldDesc) -> fmt::Result {
         Kind::Union(desc) => out.write_str(desc.name)?,
     }
     match field.kind {
-        // No field with `force_align` is required, so one attribute is enough.
+        // A field never has both `force_align` and `required`, so at most one attribute is written.
         Kind::Scalars { align: align @ 1.., .. } => write!(out, " (force_align: {align})")?,
         _ if field.required => out.write_str(" (required)")?,
         _ => {}

@@ -267,7 +267,8 @@ pub(crate) fn strings_of(
     Ok(Some(texts))
 }
 
-/// Returns the number of a field.
+/// Returns the numeric value of a field. Returns `None` if the field is absent, holds no number, or
+/// holds a number that does not fit `T`.
 pub(crate) fn number_of<T: Scalar>(value: Option<FieldValue<'_>>) -> Option<T> {
     match value? {
         FieldValue::Number(number) => {

@@ -106,7 +106,8 @@ impl SizeTree {
     pub fn add_program(&mut self, program: Self) {
         let parts = self.parts.iter_mut();
         for part in parts.filter(|part| part.name.raw() == "program" && part.parts.is_empty()) {
-            // In a hostile bundle, shared bytes may belong to another part.
+            // In a hostile bundle, another part may own some bytes of the program. The sizes then
+            // differ, and this part is skipped.
             if part.bytes == program.bytes {
                 part.parts = program.parts;
                 return;

@@ -22,7 +22,7 @@ pub(super) struct Pass<'c, 'a> {
     vtables: Bits,
     /// The declared ranges of tables that are longer than their fields. They are claimed last.
     declared: Vec<(u32, u32, u32)>,
-    /// The part of the current method.
+    /// The index of the map's part that holds the current method; `ROOT` before the first method.
     method: u32,
     /// The number of methods so far.
     methods: u32,

@@ -73,7 +73,8 @@ impl Budget {
     }
 }
 
-/// Adds the extents of a non-empty blob. Zeros have no source, so each range of zeros counts.
+/// Adds the extents of a blob to `extents`, without empty ones. Zeros have no source and are never
+/// shared, so the length of each range of zeros is added to `zeros`.
 fn collect(blob: &Blob<'_>, extents: &mut Vec<Extent>, zeros: &mut u64) {
     let extent = match blob {
         Blob::Bytes(bytes) => {

@@ -8,9 +8,10 @@
 pub(crate) struct Hazard {
     /// The operator's full name.
     operator: &'static str,
-    /// Arguments that the kernel reads again after it has written to the output. Before that, it
-    /// checks or counts them: indices, masks, counts, zero points. Or it reads them row by row,
-    /// while it writes the results of earlier rows. A list stands for its items.
+    /// Arguments that the kernel still reads after it has begun to write the output. It checks or
+    /// counts some of them first, such as indices, masks, counts and zero points. It reads others
+    /// row by row, while it writes the results of earlier rows. If an argument is a list, all of
+    /// its items are meant.
     pub(crate) read_again: &'static [u32],
     /// Arguments whose sizes are read again after the output was resized. They must not be the
     /// output.

@@ -51,7 +51,8 @@ impl EndlessLoopFinder {
         (jumped <= begin && changed <= begin).then_some(jump)
     }
 
-    /// Returns whether a value is a Bool of the file that is false in every run.
+    /// Returns whether a value is a Bool that is false in the file, and that neither an instruction
+    /// nor the caller can change.
     pub(super) fn is_always_false(&self, plan: &Plan<'_, '_>, value: i32) -> bool {
         self.constants.get(plan, value) == Some(false)
     }

@@ -141,7 +141,8 @@ impl Place {
         Some(Self { bytes, dtype: Dtype::of(tensor.scalar_type())? })
     }
 
-    /// Reads a constant and returns the range of its elements; `None` if it has no elements.
+    /// Reads a constant and returns the bounds of its elements: the least and greatest integer, or
+    /// whether all floats are finite. Returns `None` if it has no elements.
     fn bounds<S: Source>(&self, source: &S) -> Result<Option<ElementBounds>, OpenError<S::Error>> {
         let len = self.bytes.end.saturating_sub(self.bytes.start);
         let room = usize::try_from(len.min(PIECE)).map_err(|_| OpenError::Memory)?;

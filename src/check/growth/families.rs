@@ -8,8 +8,8 @@ use super::Made;
 use super::build::{At, Builder, Field, number};
 use Field::{Number, To};
 
-/// A family of files: its name, the subjects of the rules that a file breaks `n` times, and a
-/// function that makes the file of size `n`.
+/// A family of files: its name, the subjects that it attacks, and a function that makes the file of
+/// size `n`. That file breaks one rule of each subject at least n / 16 times.
 type Family = (&'static str, &'static [&'static str], fn(usize) -> Made);
 
 pub(super) const FAMILIES: &[Family] = &[

@@ -94,7 +94,7 @@ impl Dot<'_> {
     }
 }
 
-/// Returns the attributes of a node that looks like `of`.
+/// Returns the Graphviz attributes of a node with this look.
 fn look(of: Look) -> String {
     let colour = colour(of);
     match of {

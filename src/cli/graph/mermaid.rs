@@ -129,8 +129,8 @@ fn quoted(lines: &[String]) -> String {
     text
 }
 
-/// Returns whether a character has no special meaning between `before` and `after`, the rest of its
-/// line.
+/// Returns whether `c` has no special meaning at its place in a line. `before` and `after` are the
+/// texts of the line on either side of it.
 fn is_plain(c: char, before: &str, after: &str) -> bool {
     let is_word = |c: char| c.is_ascii_alphanumeric();
     match c {

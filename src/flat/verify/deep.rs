@@ -20,8 +20,8 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
         verified
     }
 
-    /// Verifies the references of a rare table: it has a recursive field, or more references than a
-    /// layout. Their offsets are read from the vtable again.
+    /// Verifies the references of a rare table, which has a recursive field or more references than
+    /// a layout holds. Their offsets are read from the vtable again.
     #[inline(never)]
     pub(super) fn rare(
         &self,
