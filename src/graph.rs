@@ -69,6 +69,7 @@ pub struct MethodGraph<'a> {
     values: Vec<ValueFacts>,
     /// For each instruction, the values that it reads, then the values that it writes.
     operands: Vec<u32>,
+    /// The values that the method returns.
     outputs: Vec<u32>,
     /// The names of tensors and the contents of strings, by value.
     texts: Vec<(u32, &'a str)>,

@@ -204,7 +204,7 @@ pub enum ModelError {
         /// The limit in bytes.
         limit: u64,
     },
-    /// The file would be many times longer than its distinct bytes.
+    /// The written file would be many times longer than its contents. Shared bytes count once.
     Amplified(Amplified),
     /// Bytes could not be read from their source.
     Read(ReadError),

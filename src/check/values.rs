@@ -259,8 +259,8 @@ impl<'a> Part<'_, '_, 'a> {
         plain
     }
 
-    /// Returns whether `judge` finds nothing in the plain values of a block. A debug build uses it
-    /// to check `plain`.
+    /// Returns whether `judge` finds nothing in the values of `block` that `plain` marks. Debug
+    /// builds check the marks with it.
     fn agrees(&self, plain: &Plain, block: Range<u32>, out: &Findings) -> bool {
         let is_plain = |(nth, _): &(u32, u32)| (plain.stored | plain.unstored) >> nth & 1 == 1;
         (0..).zip(block).filter(is_plain).all(|(nth, index)| {

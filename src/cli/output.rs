@@ -118,7 +118,7 @@ impl Output {
         written.map_err(|error| Problem::io(self.name.clone(), error))
     }
 
-    /// Writes a whole model. Its data comes from the file called `input`, for messages.
+    /// Writes a whole model. `input` is the name of the file with its data, which messages show.
     pub(super) fn image(
         &mut self,
         image: &Image<'_>,

@@ -62,8 +62,8 @@ const fn sized(operator: &'static str, sized_again: &'static [u32]) -> Hazard {
     Hazard { operator, read_again: &[], sized_again }
 }
 
-/// Returns the hazard of an embedding: indices are read again, and so are the sizes of scales and
-/// zero points.
+/// Returns the hazard of an embedding. Its kernel reads the indices, and the sizes of scales and
+/// zero points, again after it has resized the output.
 const fn embedding(operator: &'static str) -> Hazard {
     Hazard { operator, read_again: &[5], sized_again: &[1, 2] }
 }

@@ -123,8 +123,8 @@ fn run<T>(future: impl Future<Output = T>) -> Result<T, RemoteError> {
     Ok(runtime.map_err(failed)?.block_on(future))
 }
 
-/// Builds a store with the settings of the environment. If these have no credentials, requests are
-/// not signed: the credentials of the machine are never requested.
+/// Builds a store from environment variables. Without credentials in them, requests are not signed:
+/// the cloud's metadata service is never asked for any.
 fn build(place: &ObjectPlace, connector: Connector) -> Result<Arc<dyn ObjectStore>, RemoteError> {
     let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
     let bucket = place.bucket.as_str();

@@ -54,7 +54,8 @@ impl Place {
 }
 
 impl Overwritten {
-    /// Finds the overwritten tensors among `indices`, the values that calls read as indices.
+    /// Finds the overwritten tensors among those that calls use as index tensors. `indices` are
+    /// their positions in the method's values.
     pub(super) fn of(
         plan: &Plan<'_, '_>,
         indices: impl Iterator<Item = i32>,

@@ -248,7 +248,7 @@ impl Svg {
         }
     }
 
-    /// Adds the numbers of instructions, and ends the panel.
+    /// Draws the indices of instructions along the time axis, and ends the panel.
     fn time_axis(&mut self, method: &Method<'_, '_>, panel: &Panel) {
         let Some(last) = panel.instructions.checked_sub(1) else { return };
         self.height = self.height.saturating_add(14);
