@@ -53,7 +53,7 @@ where
     let len = head.len;
     let at = len.saturating_sub(END);
     let end = head.read(at, END)?;
-    // Its end: two disk numbers, two counts of entries, its size and its offset, and no comment.
+    // The directory's end: two disk numbers, two counts of entries, its size and offset, no comment.
     let (count, size) = (u16_at(&end, 10).unwrap_or_default(), u32_at(&end, 12));
     let (size, start) = (size.unwrap_or_default(), u32_at(&end, 16).unwrap_or_default());
     let is_plain = end.get(4..8) == Some(&[0; 4])
