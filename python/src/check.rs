@@ -106,6 +106,7 @@ impl Judge {
         if !data.is_empty() {
             checker = checker.data(&data);
         }
+        checker = checker.bundled(file.bundle.map(|(_, start)| start));
         let report = checker.scan(self.scan).check(&file.opened)?;
         let mut checked = CheckedFile::new(&file.name, &file.opened.file());
         checked.add(&file.opened, &names, &report);

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use pte::flat::json;
 use pte::graph::GraphDocument;
 use pte::map::{SizeDocument, SizeTree};
-use pte::payload::{Bundle, PayloadContents};
+use pte::payload::{Bundle, PayloadContents, Unreadable};
 use pte::ptd::{self, KeyOrder, Ptd};
 use pte::quoted::UntrustedString;
 use pte::schema::scalar::ScalarType;
@@ -31,7 +31,8 @@ pub(crate) struct Handle {
     pub(crate) opened: pte::Handle<Source>,
     pub(crate) name: UntrustedString,
     pub(crate) limits: Limits,
-    is_bundled: bool,
+    /// The length of the bundled program that the program is in, and its start in it.
+    pub(crate) bundle: Option<(u64, u64)>,
     order: OnceLock<KeyOrder>,
 }
 
@@ -46,9 +47,12 @@ impl Handle {
         let mut head = vec![0; usize::try_from(len).unwrap_or_default()];
         source.read_at(0, &mut head)?;
         let is_bundled = matches!(ForeignFormat::of(&head), ForeignFormat::BundledProgram(_));
-        let source = if is_bundled { program_of(source, &limits)? } else { source };
+        let (source, bundle) = match is_bundled {
+            true => program_of(source, &limits)?,
+            false => (source, None),
+        };
         let opened = pte::Handle::open(source, &limits)?;
-        Ok(Self { opened, name, limits, is_bundled, order: OnceLock::new() })
+        Ok(Self { opened, name, limits, bundle, order: OnceLock::new() })
     }
 
     /// Returns the program.
@@ -117,7 +121,7 @@ impl Handle {
     /// Whether it is the program in a bundled program.
     #[getter]
     pub(crate) fn is_bundled(&self) -> bool {
-        self.is_bundled
+        self.bundle.is_some()
     }
 
     /// Returns an object with the bytes, whose buffer is read-only, and the offset of the file in it.
@@ -224,8 +228,12 @@ impl Handle {
     fn info(&self, py: Python<'_>) -> PyResult<String> {
         py.detach(|| {
             guarded(|| {
-                let summary = Summary::read(&self.opened, &self.limits)?.named(&self.name);
-                text(&SummaryDocument::new([summary]))
+                let summary = Summary::read(&self.opened, &self.limits)?;
+                let summary = match self.bundle {
+                    Some((bytes, start)) => summary.bundled(bytes, start),
+                    None => summary,
+                };
+                text(&SummaryDocument::new([summary.named(&self.name)]))
             })
         })
     }
@@ -340,13 +348,17 @@ pub(crate) fn dtypes() -> Vec<Dtype> {
 }
 
 /// Returns the program in a bundled program, which has to be read whole.
-fn program_of(source: Source, limits: &Limits) -> Result<Source> {
+fn program_of(source: Source, limits: &Limits) -> Result<(Source, Option<(u64, u64)>)> {
     let bytes = source.read_whole(limits)?;
-    let bundle = Bundle::read(&bytes, limits);
-    let bundle = bundle.map_err(|why| Failure::absent("bundle", &why))?;
+    let len = source.size()?;
+    let bundle = Bundle::read(&bytes, limits).map_err(|why| match why {
+        Unreadable::Graph(error) => Failure::Refused(error),
+        why => Failure::absent("bundle", &why),
+    })?;
     let program = bundle.program();
     let program = program.ok_or_else(|| Failure::absent("bundle", "the bundle has no program"))?;
-    Ok(source.within(program))
+    let start = program.start;
+    Ok((source.within(program), Some((len, start))))
 }
 
 /// Returns the facts about an entry.

@@ -199,6 +199,8 @@ def test_the_program_in_a_bundle_is_read() -> None:
     assert program.to_dict() == document("info", "--json", bundle)["files"][0]
     tensor = [of for of in program.tensors() if of.storage == "constant"][0]
     assert tensor.numpy().tobytes() == tensor.read()
+    # The bytes around the program are not judged, which is said.
+    assert [of.rule for of in ptekit.check(bundle).findings] == ["file-kind"]
 
 
 def test_names_that_are_not_utf8_are_shown_escaped(linear: Path, tmp_path: Path) -> None:
