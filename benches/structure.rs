@@ -53,7 +53,7 @@ fn times(bytes: &[u8]) -> [f64; 2] {
     [best(bytes, read), best(bytes, check)]
 }
 
-/// A program of segments that each have a vtable of their own.
+/// A program of segments that share no vtable.
 fn own_vtables(size: usize) -> Vec<u8> {
     let mut out = b"\0\0\0\0ET12".to_vec();
     let count = size / 36;

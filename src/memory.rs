@@ -25,7 +25,7 @@
 //!   range begins where these were defined.
 //! - A move, or an operator that makes views, puts a tensor under another index. The uses of that
 //!   index are uses of the tensor. A tensor that is only ever a view has a live range, but takes no
-//!   memory of its own, even if the file plans a place for it. A free is the last use.
+//!   separate memory, even if the file plans a place for it. A free is the last use.
 //! - A loop is the range that a backward jump encloses. A tensor that is used inside and outside of it, or
 //!   is carried from one iteration to the next, is live in the whole loop.
 //!

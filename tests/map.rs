@@ -151,7 +151,7 @@ fn a_byte_is_in_the_first_segment_that_has_it() {
     assert_eq!(map.segment_at(base + 68), None);
 }
 
-/// The file has many methods, each a table of 4 bytes. The first methods have parts of their own,
+/// The file has many methods, each a table of 4 bytes. The first methods have separate parts,
 /// and the others share one.
 #[test]
 fn a_file_of_many_methods_has_few_parts() {

@@ -294,7 +294,7 @@ fn draw<R: Readable>(mut random: Unstructured<'_>) -> arbitrary::Result<()> {
 }
 
 /// A text is no file, or it is one that can be written and is then accepted, unless the text says
-/// something of which the reader has a finding of its own.
+/// something of which the reader has another finding.
 pub fn json(bytes: &[u8]) {
     let Ok(text) = core::str::from_utf8(bytes) else { return };
     match json::read(text, None, &mut json::no_files) {

@@ -87,7 +87,7 @@ class Tensor:
         happens if the file changes. `bfloat16` and the 8-bit floats need the package `ml_dtypes`.
 
         Args:
-            copy: Whether to return a writable array of its own, read by a system call.
+            copy: Whether to return a writable copy, read by a system call.
 
         Raises:
             PteError: The bytes are not in the file (`no-data`), or too few (`short-data`), or numpy

@@ -121,7 +121,7 @@ def save_file(tensors: Mapping[str, Array], path: Path, *, alignment: int = ALIG
 
 
 def load_file(path: Source) -> dict[str, Array]:
-    """Returns the tensors of a `.ptd` as writable arrays of their own. Blobs are arrays of bytes.
+    """Returns the tensors of a `.ptd` as writable copies. Blobs are arrays of bytes.
 
     Raises:
         PteError: The file is refused, or numpy has no such dtype.

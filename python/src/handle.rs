@@ -48,7 +48,7 @@ impl Handle {
         source.read_at(0, &mut head)?;
         let is_bundled = matches!(ForeignFormat::of(&head), ForeignFormat::BundledProgram(_));
         let (source, bundle) = match is_bundled {
-            true => program_of(source, &limits)?,
+            true => program_of(source, &limits).map(|(source, place)| (source, Some(place)))?,
             false => (source, None),
         };
         let opened = pte::Handle::open(source, &limits)?;
@@ -348,7 +348,7 @@ pub(crate) fn dtypes() -> Vec<Dtype> {
 }
 
 /// Returns the program in a bundled program, which has to be read whole.
-fn program_of(source: Source, limits: &Limits) -> Result<(Source, Option<(u64, u64)>)> {
+fn program_of(source: Source, limits: &Limits) -> Result<(Source, (u64, u64))> {
     let bytes = source.read_whole(limits)?;
     let len = source.size()?;
     let bundle = Bundle::read(&bytes, limits).map_err(|why| match why {
@@ -358,7 +358,7 @@ fn program_of(source: Source, limits: &Limits) -> Result<(Source, Option<(u64, u
     let program = bundle.program();
     let program = program.ok_or_else(|| Failure::absent("bundle", "the bundle has no program"))?;
     let start = program.start;
-    Ok((source.within(program), Some((len, start))))
+    Ok((source.within(program), (len, start)))
 }
 
 /// Returns the facts about an entry.

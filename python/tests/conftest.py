@@ -59,7 +59,7 @@ def mutations(folder: Path, index: Path) -> list[bytes]:
 
 
 def command(*arguments: str | os.PathLike[str]) -> subprocess.CompletedProcess[bytes]:
-    """Runs the command in a process of its own."""
+    """Runs the command in a separate process."""
     line = [sys.executable, "-m", "ptekit", *map(os.fspath, arguments)]
     return subprocess.run(line, capture_output=True, check=False)
 

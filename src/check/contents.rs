@@ -212,7 +212,7 @@ fn magics(pte: &Pte<'_>, Heads(heads): &Heads, out: &mut Findings) {
 }
 
 /// Returns the magic that all payloads of backend `id` have. Returns `None` if the payloads of this
-/// backend have rules of their own.
+/// backend have other rules.
 fn magic_of(id: &str) -> Option<Magic> {
     Backend::of_id(id).filter(|backend| !backend.has_payload_rules())?.magic()
 }

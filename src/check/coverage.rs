@@ -256,7 +256,7 @@ pub static PARTLY: &[(&str, &str)] = &[
     ("8.2 c4983ce1f7", "Whether another loop ends depends on what its kernels compute."),
     (
         "8.3.16",
-        "Plans that are really there, each with a name of its own, are no fault: judging them costs as much as they are long.",
+        "Plans that are really there, each with another name, are no fault: judging them costs as much as they are long.",
     ),
     (
         "8.3.22",

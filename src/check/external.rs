@@ -48,7 +48,7 @@ rules! {
     EXTERNAL_KEY_CONFLICT = Error "external-key-conflict"
         "EXTERNAL tensors of one name have one dtype, sizes and dim order."
         "The data has one shape, so that loading a method with the other one is refused."
-        "Give the tensors names of their own, and export the program again."
+        "Give the tensors different names, and export the program again."
         Refuses ["7.4.6", "7.7.13"];
     KEY_IN_TWO_FILES = Error "key-in-two-files"
         "No key is in two of the files."

@@ -32,6 +32,36 @@ pub(crate) fn hostile() -> impl Iterator<Item = (&'static str, impl Fn(usize) ->
     FAMILIES.iter().map(|&(name, _, make)| (name, move |n| make(n).0))
 }
 
+/// The limits of costs that grow with the size of a file.
+pub(crate) struct GrowthLimits {
+    /// The maximum number of steps for each byte, divided by the binary logarithm of the size.
+    pub(crate) most_steps: f64,
+    /// The maximum growth of the steps, divided by the growth of the bytes.
+    pub(crate) most_growth: f64,
+    /// The number of steps for each byte, divided as above, below which any growth is allowed:
+    /// constant costs dominate.
+    pub(crate) few_steps: f64,
+}
+
+impl GrowthLimits {
+    /// Adds a line to `wrong` for each size at which a family of files exceeds the limits. `costs`
+    /// are the steps and the bytes by size, from the smallest on; `None` if there is no such file.
+    pub(crate) fn compare(
+        &self,
+        name: &str,
+        costs: &[Option<(f64, f64)>],
+        wrong: &mut Vec<String>,
+    ) {
+        for pair in costs.windows(2) {
+            let [Some((few, less)), Some((many, more))] = pair else { continue };
+            let (growth, each) = ((many / few) / (more / less), many / (more * more.log2()));
+            if each > self.most_steps || growth > self.most_growth && each > self.few_steps {
+                wrong.push(format!("{name}: {each:.2} steps, growing {growth:.2} times"));
+            }
+        }
+    }
+}
+
 /// The cost of judging a file, and the findings.
 struct Cost {
     bytes: usize,

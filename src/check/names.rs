@@ -26,7 +26,7 @@ rules! {
     KEY_DUPLICATE = Warning "key-duplicate"
         "No two blobs have one key."
         "Runtimes take the first; the other one cannot be reached."
-        "Give each blob a key of its own."
+        "Give each blob another key."
         Ignores ["6.7", "7.7.13"];
     KEY_NUL = Warning "key-nul"
         "A key holds no NUL."

@@ -17,7 +17,7 @@ use super::report::Findings;
 use super::rule::rules;
 use super::site::Plan;
 use crate::backend::Backend;
-use crate::bytes::{array_at, index, narrow, until_nul, wide};
+use crate::bytes::{array_at, index, narrow, wide};
 use crate::error::PathComponent;
 use crate::flat::view::Table;
 use crate::foreign::ForeignFormat;
@@ -202,8 +202,7 @@ pub(super) struct RequestedKeys {
 impl RequestedKeys {
     /// Adds the keys that a graph names.
     fn add(&mut self, graph: &XnnpackGraph<'_>) {
-        for constant in graph.root().constant_data().into_iter().flatten() {
-            let Some(key) = constant.named_key().map(until_nul) else { continue };
+        for key in graph.keys() {
             cost::look_up(key, self.keys.len());
             if !self.keys.contains(key) {
                 self.keys.insert(key.into());

@@ -38,7 +38,7 @@ rules! {
     PLAN_NAME_DUPLICATE = Warning "plan-name-duplicate"
         "No two methods have one name."
         "Runtimes use the first; the other cannot be loaded."
-        "Give each method a name of its own: the first one of a name is run."
+        "Give each method another name: of methods with one name, the first is run."
         Ignores ["6.5", "7.7.13", "8.3.16"];
     PLAN_NAME_NUL = Warning "plan-name-nul"
         "A method's name holds no NUL."

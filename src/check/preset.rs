@@ -44,7 +44,7 @@ impl Preset {
             ("gap-not-zero", "Bytes that no runtime reads may hide something."),
             ("padding-not-zero", "The same, behind the header."),
             ("trailing-bytes", "The same, behind the last segment: a second file may be there."),
-            ("segment-unreferenced", "The same, in a segment of its own."),
+            ("segment-unreferenced", "The same, in a separate segment."),
             (
                 "header-referenced",
                 "Readers that know the header and readers that do not see different files.",

@@ -150,51 +150,30 @@ impl ShowProfile {
             count(profile.values, "recorded value"),
         ];
         writeln!(out, "{BOLD}{path}{BOLD:#}  {DIM}ETDump · {}{DIM:#}", facts.join(" · "))?;
-        self.methods(profile, out)?;
+        let methods = profile.methods.iter().map(|of| (name(&of.name), of.time));
+        // `Program::load_method` contains `Method::init`, so shares would count it twice.
+        self.table("methods", methods.collect(), false, out)?;
         let operators = profile.operators();
         let operators = operators.iter().map(|EventTime { name: of, time, .. }| (name(of), *time));
-        self.table(("operators", operators.collect()), out)?;
+        self.table("operators", operators.collect(), true, out)?;
         let events = profile.delegate_events();
         let events = events.iter().map(|EventTime { name: of, time, .. }| (name(of), *time));
-        self.table(("in delegates", events.collect()), out)?;
+        self.table("in delegates", events.collect(), true, out)?;
         let mut longest: Vec<_> = profile.instructions.iter().collect();
         longest.sort_by_key(|of| Reverse(of.time.total));
         let instructions = longest.into_iter().map(|of| (instruction(of), of.time));
-        self.table(("instructions", instructions.collect()), out)
+        self.table("instructions", instructions.collect(), true, out)
     }
 
-    /// Shows the times of methods. Shares are left out, since `Program::load_method` contains
-    /// `Method::init`.
-    fn methods(&self, profile: &Profile, out: &mut Output) -> fmt::Result {
-        let shown = || profile.methods.iter().take(self.most);
-        let widest = |text: fn(&Time) -> u64| {
-            shown().map(|of| grouped(text(&of.time)).len()).max().unwrap_or_default()
-        };
-        let (total, times) = (widest(|time| time.total), widest(|time| time.count));
-        if !profile.methods.is_empty() {
-            writeln!(out, "  {BOLD}methods{BOLD:#}")?;
-        }
-        for of in shown() {
-            let (ticks, count) = (grouped(of.time.total), grouped(of.time.count));
-            let (name, each) = (name(&of.name), each(&of.time));
-            writeln!(
-                out,
-                "    {ticks:>total$} ticks  {DIM}{count:>times$} ×{DIM:#} {NAME}{name}{NAME:#}{DIM}{each}{DIM:#}",
-            )?;
-        }
-        self.rest(profile.methods.len(), out)
-    }
-
-    /// Shows how many rows are left out.
-    fn rest(&self, all: usize, out: &mut Output) -> fmt::Result {
-        match all.saturating_sub(self.most) {
-            0 => Ok(()),
-            rest => writeln!(out, "    {DIM}… and {} more (-n){DIM:#}", grouped(wide(rest))),
-        }
-    }
-
-    /// Shows times as rows: the share of all rows, the sum, and the times of each run.
-    fn table(&self, (title, rows): (&str, Vec<(String, Time)>), out: &mut Output) -> fmt::Result {
+    /// Shows times as rows: the share of all rows if `has_shares`, the sum, and the range of single
+    /// times.
+    fn table(
+        &self,
+        title: &str,
+        rows: Vec<(String, Time)>,
+        has_shares: bool,
+        out: &mut Output,
+    ) -> fmt::Result {
         if rows.is_empty() {
             return Ok(());
         }
@@ -205,24 +184,26 @@ impl ShowProfile {
         let times = shown().map(|(_, time)| digits(time.count)).max().unwrap_or_default();
         writeln!(out, "  {BOLD}{title}{BOLD:#}")?;
         for (name, time) in shown() {
-            let (each, Time { count, total: ticks, .. }) = (each(time), *time);
+            let Time { count, total: ticks, shortest, longest, .. } = *time;
+            let each = match count {
+                1 => String::new(),
+                _ => format!("  {} to {}", grouped(shortest), grouped(longest)),
+            };
             let share = percent(ticks.into(), all);
-            let share = share.trim_start_matches('+');
-            let (bar, ticks, count) = (bar(ticks, all), grouped(ticks), grouped(count));
+            let share = match has_shares {
+                true => format!("{:>6}  {} ", share.trim_start_matches('+'), bar(ticks, all)),
+                false => String::new(),
+            };
+            let (ticks, count) = (grouped(ticks), grouped(count));
             writeln!(
                 out,
-                "    {share:>6}  {bar} {ticks:>total$} ticks  {DIM}{count:>times$} ×{DIM:#} {NAME}{name}{NAME:#}{DIM}{each}{DIM:#}",
+                "    {share}{ticks:>total$} ticks  {DIM}{count:>times$} ×{DIM:#} {NAME}{name}{NAME:#}{DIM}{each}{DIM:#}",
             )?;
         }
-        self.rest(rows.len(), out)
-    }
-}
-
-/// Returns the shortest and the longest time, if there are several.
-fn each(time: &Time) -> String {
-    match time.count {
-        1 => String::new(),
-        _ => format!("  {} to {}", grouped(time.shortest), grouped(time.longest)),
+        match rows.len().saturating_sub(self.most) {
+            0 => Ok(()),
+            rest => writeln!(out, "    {DIM}… and {} more (-n){DIM:#}", grouped(wide(rest))),
+        }
     }
 }
 

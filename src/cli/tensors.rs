@@ -185,8 +185,9 @@ impl Tensors {
         }
         // Rows are written one at a time, since a file may have millions.
         let payloads = input.payloads(&common.limits())?;
-        let requests = self.requests(input, &payloads, common)?;
-        let constants = ConstantRow::all(&file, &payloads).into_iter().map(Row::Constant);
+        let constants = ConstantRow::all(&file, &payloads);
+        let requests = self.requests(input, &constants, common)?;
+        let constants = constants.into_iter().map(Row::Constant);
         let constants = constants.filter(|row| self.takes(row));
         let tensors = TensorRow::all(&file).map(Row::Tensor).filter(|row| self.takes(row));
         let requests = requests.iter().map(Row::Request).filter(|row| self.takes(row));
@@ -242,14 +243,12 @@ impl Tensors {
     fn requests<'i>(
         &self,
         input: &'i Input,
-        payloads: &[PayloadContents],
+        constants: &[ConstantRow<'_>],
         common: &Common,
     ) -> Result<Vec<KeyRequest<'i>>, Problem> {
         let Some(prefix) = &self.key else { return Ok(Vec::new()) };
         let mut requests = KeyRequest::all(&input.opened, prefix, &common.limits())
             .map_err(|error| Problem::open(&input.name, error))?;
-        let file = input.opened.file();
-        let constants = ConstantRow::all(&file, payloads);
         let shown: BTreeSet<_> = constants
             .iter()
             .flat_map(|row| row.keys().map(|key| (row.method, row.delegate, key)))

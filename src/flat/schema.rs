@@ -12,7 +12,7 @@
 /// structs:
 /// struct Tid { idx: u32 }                              // optional section: structs of one number
 /// union KernelTypes { 1 Null, 2 Int }
-/// union XNodeUnion { 1 XNNAdd = _XNNNode2x1 }          // a member with a name of its own
+/// union XNodeUnion { 1 XNNAdd = _XNNNode2x1 }          // a member with another name
 /// table Tensor {
 ///     0 scalar_type: ScalarType = ScalarType::BYTE,   // a number and its default
 ///     2 sizes: [i32],                                 // a vector of numbers

@@ -247,7 +247,7 @@ impl<'c, 'a> Pass<'c, 'a> {
         self.claims.child(self.method, "signature")
     }
 
-    /// Returns the part for the targets of `field`: a part of its own, or else the part of the
+    /// Returns the part for the targets of `field`: a separate part, or else the part of the
     /// field's table.
     fn owner(&mut self, desc: &'static TableDesc, field: &'static FieldDesc, section: u32) -> u32 {
         let section_of_method = match (desc.name, field.name) {

@@ -1,10 +1,9 @@
 //! Tests that liveness analysis costs O(n log n) for every hostile file.
 
-use alloc::format;
 use alloc::vec::Vec;
 
 use super::Memory;
-use crate::check::growth::hostile;
+use crate::check::growth::{GrowthLimits, hostile};
 use crate::{Limits, Pte, cost};
 
 #[test]
@@ -20,24 +19,12 @@ fn no_file_takes_more_than_n_log_n_steps() {
                 seen = seen.saturating_add(Memory::of(&pte, plan).instruction_count().into());
             }
             let bytes = pte.region().len() as f64;
-            Some((cost::taken() as f64, bytes, bytes * bytes.log2()))
+            Some((cost::taken() as f64, bytes))
         });
-        for pair in costs.windows(2) {
-            let [Some((few, less, _)), Some((many, more, most))] = pair else { continue };
-            let growth = (many / few) / (more / less);
-            let each = many / most;
-            // A small total is dominated by the constant cost of a method.
-            if each > MOST_STEPS || growth > MOST_GROWTH && each > FEW_STEPS {
-                wrong.push(format!("{name}: {each:.2} steps, growing {growth:.2} times"));
-            }
-        }
+        LIMITS.compare(name, &costs, &mut wrong);
     }
     assert!(seen > 10_000, "instructions were replayed: {seen}");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The limits, as for the rules: the growth of the cost relative to the growth of the size, and the
-/// cost divided by n log n for n bytes. Below `FEW_STEPS`, any growth is allowed.
-const MOST_GROWTH: f64 = 1.3;
-const MOST_STEPS: f64 = 5.0;
-const FEW_STEPS: f64 = 0.25;
+const LIMITS: GrowthLimits = GrowthLimits { most_steps: 5.0, most_growth: 1.3, few_steps: 0.25 };

@@ -144,7 +144,8 @@ impl<'a> Liveness<'a> {
         uses.last_use = pc;
     }
 
-    /// Records whether the current tensor of an index has contents of its own.
+    /// Records whether an access gives the current tensor of an index separate contents, so that the
+    /// tensor is no mere view.
     fn record_contents(&mut self, index: i32, access: Access) {
         let now = self.now(index);
         let Some(uses) = now.and_then(|now| self.uses.get_mut(at(now))) else { return };

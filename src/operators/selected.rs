@@ -116,7 +116,7 @@ impl SelectedOperators {
                 has_kernels = key == "et_kernel_metadata";
                 match key.as_str() {
                     "operators" if !["", "{}"].contains(&value) => {
-                        return Err((number, "operators are read in lines of their own only"));
+                        return Err((number, "operators are read only in separate lines"));
                     }
                     "include_all_operators" => list.all = is_true(value),
                     _ => {}

@@ -74,10 +74,7 @@ impl<'p> Graph<'p> {
     /// key.
     pub fn keys(&self) -> impl Iterator<Item = &'p str> {
         let keys: Box<dyn Iterator<Item = Option<&'p str>> + 'p> = match self {
-            Self::Xnnpack(graph) => {
-                let constants = graph.root().constant_data().into_iter().flatten();
-                Box::new(constants.map(|constant| constant.named_key()))
-            }
+            Self::Xnnpack(graph) => Box::new(graph.keys().map(Some)),
             Self::Vulkan(graph) => {
                 let constants = graph.constants().into_iter().flatten();
                 Box::new(constants.map(|constant| constant.named_key()))
@@ -148,6 +145,14 @@ impl<'p> Graph<'p> {
         let graph = graph.or_else(|| tables.root_as().map(Self::Tosa));
         let graph = graph.or_else(|| tables.root_as().map(Self::Native));
         graph.or_else(|| tables.root_as().map(Self::Mlx))
+    }
+}
+
+impl<'p> XnnpackGraph<'p> {
+    /// Returns the keys of the named data that the constants are in, up to the first NUL.
+    pub fn keys(&self) -> impl Iterator<Item = &'p str> + use<'p> {
+        let constants = self.root().constant_data().into_iter().flatten();
+        constants.filter_map(|constant| constant.named_key()).map(until_nul)
     }
 }
 

@@ -102,7 +102,7 @@ schema! {
         1 dims: [u32],
         /// The index of its constant; negative if it is not constant.
         2 constant_id: i32 = 0,
-        /// Tensors with the same number share memory; negative for memory of its own.
+        /// Tensors with the same number share memory; negative for separate memory.
         3 mem_obj_id: i32 = 0,
         4 storage_type: VkStorageType = VkStorageType::DEFAULT_STORAGE,
         5 memory_layout: VkMemoryLayout = VkMemoryLayout::DEFAULT_LAYOUT,

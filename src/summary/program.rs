@@ -330,7 +330,8 @@ pub(super) fn plans<'a>(
 ) -> impl Iterator<Item = ExecutionPlan<'a>> {
     let all = pte.program().execution_plan().into_iter().flatten();
     let most = if method.is_some() { 1 } else { usize::MAX };
-    all.filter(move |plan| method.is_none_or(|name| plan.name() == Some(name))).take(most)
+    let is_it = move |name| method.is_none_or(|method| method == name);
+    all.filter(move |plan| is_it(plan.name().unwrap_or_default())).take(most)
 }
 
 /// Returns the number of instructions of a method that call a delegate.

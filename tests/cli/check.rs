@@ -658,7 +658,7 @@ fn check_of_several_files_ends_with_a_summary() {
     let document: Value =
         serde_json::from_slice(&check(&["--failures-only", "--json", "."]).stdout).unwrap();
     assert_eq!(document["files"].as_array().unwrap().len(), 1);
-    // In SARIF, each result has the URI of its own file.
+    // In SARIF, each result has the URI of its file.
     let sarif: Value =
         serde_json::from_slice(&check(&["--failures-only", "--format", "sarif", "."]).stdout)
             .unwrap();

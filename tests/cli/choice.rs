@@ -29,7 +29,7 @@ fn ops_shows_the_method_that_is_chosen() {
             let yaml = good(&["ops", "--format", "yaml", "--method", name, file]);
             assert!(names(method).iter().all(|name| yaml.contains(name)), "{yaml}");
         }
-        // A method has the nodes of its own payloads. A payload that two methods share counts for
+        // A method has the nodes of its payloads. A payload that two methods share counts for
         // both.
         let nodes = |of: &Value| -> u64 {
             let nodes = of["nodes"].as_array().unwrap().iter();

@@ -22,6 +22,12 @@ fn blobs_are_shown_as_hash_numbers_or_files() {
     assert_eq!(by_hash["len"], bytes.len());
 }
 
+/// Other verbs print JSON only with `--json`, so people add it here too.
+#[test]
+fn dump_accepts_json_and_prints_the_same() {
+    assert_eq!(good(&["dump", "--json", LINEAR]), good(&["dump", LINEAR]));
+}
+
 #[test]
 fn container_has_stable_field_names() {
     let container = |path: &str| {

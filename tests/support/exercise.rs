@@ -162,7 +162,7 @@ fn ask_pieces(map: &Map<'_>, len: u64) {
         assert_eq!(piece.range.start, end, "no gap, no overlap");
         assert!(piece.range.start < piece.range.end, "{piece:?}");
         let part = map.part(piece.part);
-        assert_eq!(part.parts().count(), 0, "{part:?} has bytes of its own");
+        assert_eq!(part.parts().count(), 0, "{part:?} has bytes besides those of its parts");
         assert!(part.parent().is_some(), "{piece:?} belongs to something");
         assert_eq!(map.at(piece.range.start), Some(piece));
         assert_eq!(map.at(piece.range.end - 1), Some(piece));

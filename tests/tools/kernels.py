@@ -29,7 +29,7 @@ from torchgen.selective_build.selector import SelectiveBuilder
 EXECUTORCH = Path(find_spec("executorch").submodule_search_locations[0])
 ATEN = Path(find_spec("torchgen").submodule_search_locations[0]) / "packaged/ATen/native"
 
-# Operator lists: ATen's operators, and those with a schema of their own.
+# Operator lists: ATen's operators, and those that declare a schema.
 LISTS = [
     ("kernels/portable/functions.yaml", "kernels/portable/custom_ops.yaml"),
     (None, "kernels/quantized/quantized.yaml"),

@@ -71,7 +71,7 @@ pub(super) fn push(model: &mut PtdModel<'_>, random: &mut Xorshift) {
     model.root.named_data.get_or_insert_default().push(named);
 }
 
-/// Adds a tensor to a file before release 0.7, in a segment with others or in one of its own.
+/// Adds a tensor to a file before release 0.7, in a segment with others or in a separate one.
 pub(super) fn push_legacy(model: &mut LegacyPtdModel<'_>, random: &mut Xorshift) {
     let (scalar_type, sizes, dim_order, len) = shape(random);
     let segment_index = model.add_segment(bytes(len, random).into());

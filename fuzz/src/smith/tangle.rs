@@ -241,7 +241,7 @@ impl Smith<'_, '_> {
         self.call("aten::clone", "out", vec![from, none, to, to])
     }
 
-    /// Makes a view of a tensor, with sizes of its own.
+    /// Makes a view of a tensor, with other sizes.
     fn view(&mut self, base: i32) -> Result<Option<(InstructionArguments, i32)>> {
         let Some(tensor) = self.tensor_at(base) else { return Ok(None) };
         let mut view = tensor.clone();

@@ -33,9 +33,10 @@ impl ConstantScalars {
         for instruction in method::instructions(method.view) {
             let Some(call) = instruction.kernel_call() else { continue };
             let Some(signature) = method.signatures.signature(call) else { continue };
-            // A copy has the same first element as its source, so sources of copies are read too.
+            let is_direct = is_read(signature);
+            // A copy has the same element as its source, so sources of copies are read too.
             let arg = match copied(signature.0) {
-                _ if is_read(signature) => 0,
+                _ if is_direct => 0,
                 Some(copied) => index(copied.source),
                 None => continue,
             };
@@ -50,6 +51,10 @@ impl ConstantScalars {
             let width = dtype.element_size().unwrap_or_default();
             let end = bytes.start.saturating_add(width);
             if width == 0 || end > bytes.end {
+                continue;
+            }
+            // `_local_scalar_dense` takes tensors of one element, and so do the copies for it.
+            if !is_direct && dtype.nbytes(tensor.sizes().into_iter().flatten()) != Some(width) {
                 continue;
             }
             let element = source.read_vec(bytes.start..end)?;

@@ -391,7 +391,7 @@ pub(super) const FAMILIES: &[Family] = &[
         let root = b.table("XNNGraph", &[("xnodes", To(nodes)), ("xvalues", To(values))]);
         delegated(&b.alone(root), n, &[])
     }),
-    ("n delegates, each with a segment of its own", &["contents", "container", "payloads"], |n| {
+    ("n delegates, each with a separate segment", &["contents", "container", "payloads"], |n| {
         let mut b = Builder::pte();
         let ids = [b.text("XnnpackBackend"), b.text("VulkanBackend")];
         let delegates = (0..n).map(|nth| {
@@ -533,7 +533,7 @@ pub(super) const FAMILIES: &[Family] = &[
         let entry = entry(&mut b, "key", n);
         Made(pte.0, vec![entries(b, vec![entry])])
     }),
-    ("n tables of 200 vtables of their own", &["layout", "values"], |n| {
+    ("n tables of 200 unshared vtables", &["layout", "values"], |n| {
         let mut b = Builder::pte();
         let values: Vec<_> = (0..200).map(|_| b.with_own_vtable("EValue")).collect();
         let values = values.iter().copied().cycle().take(n).collect();

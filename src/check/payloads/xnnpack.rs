@@ -53,7 +53,7 @@ rules! {
         LOWER_AGAIN
         Crashes ["11.2"];
     XNNPACK_EXTERNAL = Error "xnnpack-external"
-        "The inputs and outputs of an XNNPACK graph have flags and ids of their own, and are no constants."
+        "The inputs and outputs of an XNNPACK graph have flags and different ids, and are no constants."
         "The backend refuses the graph, or reads past the arguments of the call."
         LOWER_AGAIN
         Crashes ["11.2"];
@@ -88,7 +88,7 @@ rules! {
         "Use release 1.4.1 or later."
         Ignores ["11.3"];
     XNNPACK_ID = Error "xnnpack-id"
-        "The nodes of an XNNPACK graph name values that are in it, and each value has an id of its own."
+        "The nodes of an XNNPACK graph name values that are in it, and no two values have one id."
         "The backend refuses the graph, or takes another value."
         LOWER_AGAIN
         Refuses ["11.4"];

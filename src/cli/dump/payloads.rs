@@ -181,8 +181,10 @@ pub(super) fn sections_of_file(
     let Some(found) = Sections::of_file(ForeignFormat::of(&head), len, read)? else {
         return Ok(None);
     };
-    let found = found.map_err(|why| Problem::invalid(name, why))?;
-    let found = Ok(found);
+    let found = match found {
+        Err(why) => return Err(Problem::invalid(name, why)),
+        valid => valid,
+    };
     let mut out = open()?;
     let written = sections::write(&found, pretty.then_some(0), &mut out);
     Ok(Some((out, written)))

@@ -29,7 +29,7 @@ impl Draw for Mermaid<'_> {
     }
 
     fn call(&mut self, id: NodeId, lines: &[String]) -> Result<(), Problem> {
-        // The call may also have a node of its own, so the cluster needs another id.
+        // The call may also have a node, so the cluster needs another id.
         self.line(&format!("    subgraph {id}c[{}]\n    direction TB", quoted(lines)))
     }
 

@@ -195,7 +195,7 @@ fn show_live(
     let (number, _) = total(views);
     if number > 0 {
         let views = count(number, "view");
-        let what = "of other tensors: no memory of their own";
+        let what = "of other tensors: no separate memory";
         text(writeln!(out, "      {DIM}{views} {what}{DIM:#}"))?;
     }
     let never = tensors.iter().filter(|tensor| !tensor.is_view && tensor.live_range.is_none());
