@@ -90,24 +90,33 @@ fn info_shows_odd_values_of_constant_methods() {
     assert!(of(3).is_null(), "the call gives it");
 }
 
-/// Operators, backends and tensors are counted in the method only, and not in the whole file.
+/// Operators, backends and the nodes of their graphs are those of the method, not of the file.
 #[test]
 fn info_of_a_method_counts_only_what_the_method_has() {
-    let path = "tests/data/pte/multi_method.pte";
-    let whole = &json(&["info", "--json", path])["files"][0];
-    let names: Vec<_> = whole["methods"].as_array().unwrap().iter().map(|of| &of["name"]).collect();
-    let calls = |of: &Value| -> u64 {
-        let operators = of["operators"].as_array().unwrap().iter();
-        operators.map(|operator| operator["calls"].as_u64().unwrap()).sum()
+    let sum = |of: &Value, list: &str, count: &str| -> u64 {
+        let counts = of[list].as_array().unwrap().iter().map(|one| one.pointer(count).unwrap());
+        counts.map(|count| count.as_u64().unwrap()).sum()
     };
-    let mut sum = 0;
-    for name in &names {
-        let name = name.as_str().unwrap();
-        let of = &json(&["info", "--json", "--method", name, path])["files"][0];
-        assert_eq!((&of["method_count"], &of["methods"][0]["name"]), (&1.into(), &name.into()));
-        sum += calls(of);
+    let facts = |of: &Value| {
+        [
+            sum(of, "operators", "/calls"),
+            sum(of, "backends", "/delegates"),
+            sum(of, "backends", "/graphs/nodes"),
+        ]
+    };
+    for path in ["tests/data/pte/multi_method.pte", "tests/data/pte/v0.7.0_xnn_conv.pte"] {
+        let whole = &json(&["info", "--json", path])["files"][0];
+        let methods = whole["methods"].as_array().unwrap();
+        let mut sums = [0; 3];
+        for method in methods {
+            let name = method["name"].as_str().unwrap();
+            let of = &json(&["info", "--json", "--method", name, path])["files"][0];
+            assert_eq!((&of["method_count"], &of["methods"][0]), (&1.into(), method));
+            sums = core::array::from_fn(|nth| sums[nth] + facts(of)[nth]);
+        }
+        assert!(methods.len() > 1);
+        assert_eq!(sums, facts(whole), "{path}");
     }
-    assert!(names.len() > 1 && sum == calls(whole), "{sum}");
 }
 
 /// The runtime takes the first method with a name.
