@@ -126,9 +126,7 @@ impl Dump {
         let inputs = core::slice::from_ref(&self.file);
         let only_method = || match &self.method {
             None => Ok(()),
-            Some(_) => {
-                Err(Problem::Usage(format!("{name} is no program: leave --method out").into()))
-            }
+            Some(_) => Err(Problem::no_methods(&name)),
         };
         if let Some(place) = payloads::place(&bytes, &name)? {
             only_method()?;

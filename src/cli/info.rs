@@ -91,10 +91,7 @@ impl Info {
             }
         };
         if self.method.is_some() && !matches!(summary.contents, ContentSummary::Pte(_)) {
-            return Err(Problem::Absent {
-                file: name,
-                message: "only a program has methods".into(),
-            });
+            return Err(Problem::no_methods(&name));
         }
         Ok(summary.named(name))
     }

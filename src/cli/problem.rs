@@ -64,6 +64,11 @@ impl Problem {
         }
     }
 
+    /// Returns the problem of a request for a method of a file of another kind.
+    pub(super) fn no_methods(file: &UntrustedString) -> Self {
+        Self::Absent { file: file.clone(), message: "only a program has methods".into() }
+    }
+
     /// Returns the problem that a payload, a bundle or a profile is invalid.
     pub(super) fn invalid(file: &UntrustedString, why: Unreadable) -> Self {
         let file = file.clone();
