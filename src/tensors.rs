@@ -91,6 +91,32 @@ impl<'a> TensorRow<'a> {
         of_pte.chain(ptd.into_iter().flat_map(entries))
     }
 
+    /// Returns the row of a tensor of `pte`, whose place is `place`.
+    pub fn of(pte: &Pte<'a>, tensor: Tensor<'a>, place: TensorPlace<'a>) -> Self {
+        Self {
+            place,
+            key: tensor
+                .extra_tensor_info()
+                .and_then(|extra| extra.fully_qualified_name())
+                .map(Untrusted::from),
+            layout: Some(Layout {
+                scalar_type: tensor.scalar_type(),
+                sizes: tensor.sizes(),
+                dim_order: tensor.dim_order(),
+            }),
+            storage: match pte.storage(tensor) {
+                Ok(Storage::Unbound) => TensorStorage::Unbound,
+                Ok(Storage::Constant(range)) => TensorStorage::Constant(range),
+                Ok(Storage::Planned { place, initial: None }) => TensorStorage::Planned(place),
+                Ok(Storage::Planned { place, initial: Some(range) }) => {
+                    TensorStorage::Mutable(range, place)
+                }
+                Ok(Storage::External { place, .. }) => TensorStorage::External(place),
+                Err(error) => TensorStorage::Broken(error),
+            },
+        }
+    }
+
     /// Returns the range of the bytes, if they are in the file.
     pub fn range(&self) -> Option<Range<u64>> {
         match &self.storage {
@@ -248,36 +274,11 @@ fn values<'a>(pte: &'a Pte<'a>) -> impl Iterator<Item = TensorRow<'a>> {
         let method = plan.name().map(Untrusted::from);
         values.filter_map(move |(index, value)| match value.val() {
             Some(KernelTypes::Tensor(tensor)) => {
-                Some(tensor_row(pte, tensor, TensorPlace::Value { method, index }))
+                Some(TensorRow::of(pte, tensor, TensorPlace::Value { method, index }))
             }
             _ => None,
         })
     })
-}
-
-fn tensor_row<'a>(pte: &'a Pte<'a>, tensor: Tensor<'a>, place: TensorPlace<'a>) -> TensorRow<'a> {
-    TensorRow {
-        place,
-        key: tensor
-            .extra_tensor_info()
-            .and_then(|extra| extra.fully_qualified_name())
-            .map(Untrusted::from),
-        layout: Some(Layout {
-            scalar_type: tensor.scalar_type(),
-            sizes: tensor.sizes(),
-            dim_order: tensor.dim_order(),
-        }),
-        storage: match pte.storage(tensor) {
-            Ok(Storage::Unbound) => TensorStorage::Unbound,
-            Ok(Storage::Constant(range)) => TensorStorage::Constant(range),
-            Ok(Storage::Planned { place, initial: None }) => TensorStorage::Planned(place),
-            Ok(Storage::Planned { place, initial: Some(range) }) => {
-                TensorStorage::Mutable(range, place)
-            }
-            Ok(Storage::External { place, .. }) => TensorStorage::External(place),
-            Err(error) => TensorStorage::Broken(error),
-        },
-    }
 }
 
 fn blobs<'a>(pte: &'a Pte<'a>) -> impl Iterator<Item = TensorRow<'a>> {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from ._file import File, decoded, open_handle, shown_name
+from ._file import File, open_handle, shown_name
+from ._objects import decoded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,11 +13,12 @@ from ._objects import (
     PayloadConstant,
     Segment,
     Tensor,
+    decoded,
     decoded_constant,
     decoded_tensor,
     torch_name,
 )
-from ._ptekit import Handle
+from ._ptekit import Handle, methods, operator_calls, version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,8 +107,7 @@ class File:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the summary of the file: the entry of `files` in `pte info --json`."""
-        document = decoded(self.handle.info())
-        files: list[dict[str, Any]] = document["files"]
+        files: list[dict[str, Any]] = decoded(self.handle.info())["files"]
         return files[0]
 
     def tensors(self) -> list[Tensor]:
@@ -204,11 +204,10 @@ class Program(File):
 
     @property
     def methods(self) -> list[Method]:
-        """The methods, in the order of the file. They are decoded once."""
+        """The methods, in the order of the file. A part of a method is decoded when it is first used."""
         if self._methods is None:
-            plans: list[dict[str, Any]] = self.tables.get("execution_plan") or []
-            rows = iter(self.tensors())
-            self._methods = [Method(self, nth, plan, rows) for nth, plan in enumerate(plans)]
+            heads = enumerate(methods(self.handle))
+            self._methods = [Method(self, nth, *head) for nth, head in heads]
         return self._methods
 
     def method(self, name: str = "forward") -> Method:
@@ -225,8 +224,7 @@ class Program(File):
     @property
     def version(self) -> int:
         """The version of the program's schema."""
-        version: int = self.to_dict()["version"]
-        return version
+        return version(self.handle)
 
     @property
     def named_data(self) -> dict[str, NamedData]:
@@ -244,8 +242,7 @@ class Program(File):
     @property
     def operators(self) -> dict[str, int]:
         """The operators that the methods call, with the number of calls."""
-        rows: list[dict[str, Any]] = self.to_dict()["operators"]
-        return {row["name"]: row["calls"] for row in rows}
+        return dict(operator_calls(self.handle))
 
     def memory(self, method: str | None = None) -> Document:
         """Returns the document of `pte memory --json`: arenas, live ranges and peaks."""
@@ -330,12 +327,3 @@ def signature(method: dict[str, Any]) -> str:
     inputs = side(method["inputs"], method["input_count"])
     outputs = side(method["outputs"], method["output_count"])
     return f"{method['name'] or '(no name)'}({inputs}) -> {outputs or 'nothing'}"
-
-
-def decoded(text: str) -> dict[str, Any]:
-    """Returns the object of a JSON text."""
-    import json
-
-    document: dict[str, Any] = json.loads(text)
-    return document
-

@@ -6,7 +6,6 @@ from ._errors import PteError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
     import numpy
@@ -354,64 +353,124 @@ class Instruction:
 
 
 class Method:
-    """A method of a program.
+    """A method of a program. Its parts are decoded when they are first used.
 
     Attributes:
         index: Its number in the program.
         name: Its name.
-        values: All values.
-        inputs: The values that a caller sets.
-        outputs: The values that a caller gets.
-        operators: The operators that it may call.
-        delegates: The parts that backends run.
-        instructions: The instructions of all chains, in order.
         arenas: The bytes of each planned arena.
     """
 
     __slots__ = (
+        "_delegates",
+        "_ends",
+        "_file",
+        "_handle",
+        "_instructions",
+        "_operators",
+        "_some",
+        "_values",
         "arenas",
-        "delegates",
         "index",
-        "inputs",
-        "instructions",
         "name",
-        "operators",
-        "outputs",
-        "values",
     )
 
     def __init__(
-        self, program: Program, index: int, plan: dict[str, Any], rows: Iterator[Tensor]
+        self,
+        program: Program,
+        index: int,
+        name: str,
+        inputs: list[int],
+        outputs: list[int],
+        arenas: list[int],
     ) -> None:
+        self._file = program
+        # The handle serves the method also after the program is closed.
+        self._handle = program.handle
+        self._ends = inputs, outputs
+        self._some: dict[int, Value] = {}
+        self._values: list[Value] | None = None
+        self._operators: list[Operator] | None = None
+        self._delegates: list[Delegate] | None = None
+        self._instructions: list[Instruction] | None = None
         self.index = index
-        self.name: str = plan.get("name") or ""
-        self.values: list[Value] = []
-        for nth, row in enumerate(listed(plan, "values")):
-            kind, fields = str(row.get("val_type")), nested(row, "val")
-            tensor = next(rows, None) if kind == "Tensor" else None
-            self.values.append(Value(nth, kind, fields, tensor))
-        self.inputs = self._chosen(plan, "inputs")
-        self.outputs = self._chosen(plan, "outputs")
-        self.operators = [
-            Operator(nth, ".".join(filter(None, (row.get("name"), row.get("overload")))))
-            for nth, row in enumerate(listed(plan, "operators"))
-        ]
-        rest = program.handle.payloads(index)
-        self.delegates = [
-            Delegate(program, nth, id, listed(row, "compile_specs"), begin, end)
-            for nth, (row, (id, begin, end)) in enumerate(zip(listed(plan, "delegates"), rest))
-        ]
-        self.instructions = [
-            self._instruction(chain, nth, row)
-            for chain, rows_of in enumerate(listed(plan, "chains"))
-            for nth, row in enumerate(listed(rows_of, "instructions"))
-        ]
-        # The first size is of a buffer that no tensor is in.
-        self.arenas: list[int] = list(plan.get("non_const_buffer_sizes") or [])[1:]
+        self.name = name
+        self.arenas = arenas
 
-    def _chosen(self, plan: dict[str, Any], key: str) -> list[Value]:
-        indices: list[int] = plan.get(key) or []
-        return [self.values[nth] for nth in indices if 0 <= nth < len(self.values)]
+    @property
+    def values(self) -> list[Value]:
+        """All values."""
+        if self._values is None:
+            rows = enumerate(self._rows(None))
+            self._values = [
+                self._some.get(nth) or self._value(nth, row) for nth, row in rows if row is not None
+            ]
+        return self._values
+
+    @property
+    def inputs(self) -> list[Value]:
+        """The values that a caller sets."""
+        return self._chosen(self._ends[0])
+
+    @property
+    def outputs(self) -> list[Value]:
+        """The values that a caller gets."""
+        return self._chosen(self._ends[1])
+
+    @property
+    def operators(self) -> list[Operator]:
+        """The operators that it may call."""
+        if self._operators is None:
+            self._operators = [
+                Operator(nth, ".".join(filter(None, (row.get("name"), row.get("overload")))))
+                for nth, row in enumerate(self._tables("operators"))
+            ]
+        return self._operators
+
+    @property
+    def delegates(self) -> list[Delegate]:
+        """The parts that backends run."""
+        if self._delegates is None:
+            places = self._handle.payloads(self.index)
+            self._delegates = [
+                Delegate(self._file, nth, id, listed(row, "compile_specs"), begin, end)
+                for nth, (row, (id, begin, end)) in enumerate(zip(self._tables("delegates"), places))
+            ]
+        return self._delegates
+
+    @property
+    def instructions(self) -> list[Instruction]:
+        """The instructions of all chains, in order."""
+        if self._instructions is None:
+            self._instructions = [
+                self._instruction(chain, nth, row)
+                for chain, rows in enumerate(self._tables("chains"))
+                for nth, row in enumerate(listed(rows, "instructions"))
+            ]
+        return self._instructions
+
+    def _tables(self, part: str) -> list[dict[str, Any]]:
+        from ._ptekit import tables
+
+        return decoded_list(tables(self._handle, self.index, part))
+
+    def _value(self, nth: int, row: dict[str, Any]) -> Value:
+        tensor = None if row["tensor"] is None else decoded_tensor(self._file, row["tensor"])
+        return Value(nth, str(row.get("val_type")), nested(row, "val"), tensor)
+
+    def _rows(self, indices: list[int] | None) -> list[dict[str, Any] | None]:
+        from ._ptekit import values
+
+        return decoded_list(values(self._handle, self.index, indices))
+
+    def _chosen(self, indices: list[int]) -> list[Value]:
+        if self._values is not None:
+            return [self._values[nth] for nth in indices if 0 <= nth < len(self._values)]
+        missing = sorted(set(indices).difference(self._some))
+        if missing:
+            rows = zip(missing, self._rows(missing))
+            self._some.update((nth, self._value(nth, row)) for nth, row in rows if row is not None)
+        return [self._some[nth] for nth in indices if nth in self._some]
 
     def _instruction(self, chain: int, nth: int, row: dict[str, Any]) -> Instruction:
         kind, fields = str(row.get("instr_args_type")), nested(row, "instr_args")
@@ -445,6 +504,22 @@ class Method:
         calls = f"{len(self.instructions)} instructions"
         outputs = side(self.outputs) or "nothing"
         return f"<Method {self.name!r}: ({side(self.inputs)}) -> {outputs}, {calls}>"
+
+
+def decoded(text: str) -> dict[str, Any]:
+    """Returns the object of a JSON text."""
+    import json
+
+    document: dict[str, Any] = json.loads(text)
+    return document
+
+
+def decoded_list(text: str) -> list[Any]:
+    """Returns the list of a JSON text."""
+    import json
+
+    rows: list[Any] = json.loads(text)
+    return rows
 
 
 def listed(table: dict[str, Any], key: str) -> list[dict[str, Any]]:

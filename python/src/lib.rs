@@ -11,6 +11,7 @@ mod documents;
 mod error;
 mod handle;
 mod mapping;
+mod method;
 mod rows;
 mod several;
 mod source;
@@ -30,6 +31,8 @@ mod _ptekit {
     use crate::handle::{Handle, dtypes};
     #[pymodule_export]
     use crate::mapping::Mapping;
+    #[pymodule_export]
+    use crate::method::{methods, operator_calls, tables, values, version};
     #[pymodule_export]
     use crate::rows::Scanner;
     #[pymodule_export]

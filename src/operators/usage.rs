@@ -172,6 +172,34 @@ pub fn calls_by_operator(plan: ExecutionPlan<'_>) -> BTreeMap<i32, u64> {
     calls
 }
 
+/// Returns the operators of a program by name, each with the number of its calls: the most called
+/// first, then in the order of names.
+#[must_use]
+pub fn calls_by_name(pte: &Pte<'_>) -> Vec<(UntrustedString, u64)> {
+    let mut calls = BTreeMap::new();
+    for plan in pte.program().execution_plan().into_iter().flatten() {
+        add_calls(plan, &mut calls);
+    }
+    most_called(calls)
+}
+
+/// Adds the numbers of calls in a method, by the name of the operator.
+pub(crate) fn add_calls(plan: ExecutionPlan<'_>, calls: &mut BTreeMap<UntrustedString, u64>) {
+    let by_index = calls_by_operator(plan);
+    for (nth, operator) in (0i32..).zip(plan.operators().into_iter().flatten()) {
+        let count = by_index.get(&nth).copied().unwrap_or_default();
+        let total = calls.entry(operator_name(operator)).or_default();
+        *total = total.saturating_add(count);
+    }
+}
+
+/// Returns the numbers of calls, the most called operator first, then in the order of names.
+pub(crate) fn most_called(calls: BTreeMap<UntrustedString, u64>) -> Vec<(UntrustedString, u64)> {
+    let mut calls: Vec<_> = calls.into_iter().collect();
+    calls.sort_by(|(a, a_calls), (b, b_calls)| b_calls.cmp(a_calls).then_with(|| a.cmp(b)));
+    calls
+}
+
 impl Usage {
     /// Returns the usage of a method. Calls are counted by index first, and names are resolved
     /// later: a name may be long, and many calls may have it.

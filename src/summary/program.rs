@@ -8,8 +8,8 @@ use crate::bytes::{narrow, wide};
 use crate::cost;
 use crate::flat::view::Vector;
 use crate::method::{self, Instruction};
-use crate::operators::usage::calls_by_operator;
-use crate::pte::{Pte, Storage, operator_name};
+use crate::operators::usage::{add_calls, most_called};
+use crate::pte::{Pte, Storage};
 use crate::quoted::UntrustedString;
 use crate::schema::program::TensorShapeDynamism;
 use crate::schema::program::view::{ExecutionPlan, InstructionArguments, KernelTypes, Tensor};
@@ -273,7 +273,7 @@ impl ProgramSummary {
                 methods.push(method);
             }
             stack_traces = stack_traces.saturating_add(stack_traces_of(plan));
-            count_operators(plan, &mut calls);
+            add_calls(plan, &mut calls);
             delegate_calls = delegate_calls.saturating_add(delegate_calls_of(plan));
             for delegate in plan.delegates().into_iter().flatten() {
                 let id = UntrustedString::from(delegate.id().unwrap_or_default());
@@ -290,9 +290,8 @@ impl ProgramSummary {
                 }
             }
         }
-        let mut operators: Vec<_> =
-            calls.into_iter().map(|(name, calls)| OperatorSummary { name, calls }).collect();
-        operators.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.name.cmp(&b.name)));
+        let operators = most_called(calls).into_iter();
+        let operators = operators.map(|(name, calls)| OperatorSummary { name, calls }).collect();
         let mut named_data = DataAmount::default();
         for (_, range) in pte.named_data() {
             named_data.add(length(&range.unwrap_or_default()));
@@ -382,16 +381,6 @@ impl Tensors {
             }
             _ => {}
         }
-    }
-}
-
-/// Adds the numbers of calls in a method, by the name of the operator.
-fn count_operators(plan: ExecutionPlan<'_>, calls: &mut BTreeMap<UntrustedString, u64>) {
-    let by_index = calls_by_operator(plan);
-    for (nth, operator) in (0i32..).zip(plan.operators().into_iter().flatten()) {
-        let count = by_index.get(&nth).copied().unwrap_or_default();
-        let total = calls.entry(operator_name(operator)).or_default();
-        *total = total.saturating_add(count);
     }
 }
 
