@@ -47,6 +47,7 @@ mod digest;
 mod document;
 mod fields;
 mod fingerprint;
+mod hunks;
 mod items;
 mod load;
 mod method;

@@ -9,17 +9,14 @@ use alloc::vec::Vec;
 use imara_diff::Hunk;
 
 use super::fingerprint::ValueClass;
+use super::hunks::hunks;
 use super::plan::{Delegate, Plan};
 use super::writers::NONE;
 use crate::bytes::{index as at_index, narrow};
 use crate::method::Instruction;
 use crate::schema::program::view::InstructionArguments;
 
-mod hunks;
-mod increasing;
 mod moved;
-
-use hunks::hunks;
 
 /// An instruction of both methods, or of one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,17 +3,23 @@
 //! Ids of values, indices of constants, keys, the order of values and the layout of tables have no
 //! meaning. Numbers that the backend does not read have none either. Nodes are compared in order.
 
+use core::hash::{Hash, Hasher as _};
 use core::ops::Range;
+use std::hash::DefaultHasher;
 
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use imara_diff::Hunk;
+
 use super::digest::{Hasher, Sha};
 use super::fields::{self, TableRef};
+use super::hunks::hunks;
 use super::{Shown, text};
-use crate::bytes::{narrow, wide};
+use crate::bytes::{index, narrow, wide};
+use crate::cost;
 use crate::flat::view::Table;
 use crate::limits::Limits;
 use crate::payload::xnnpack::{
@@ -90,41 +96,101 @@ impl Meaning {
     /// compared.
     pub(super) fn compare(&self, other: &Self, mut each: impl FnMut(Found)) {
         let (Ok(old), Ok(new)) = (self.graph(), other.graph()) else { return };
-        let mut a = Side::new(&old, &self.constants);
-        let mut b = Side::new(&new, &other.constants);
-        if !a.operators().eq(b.operators()) {
-            each((String::new(), "nodes", a.shown(), b.shown()));
-            return;
+        let a = Side::new(&old, &self.constants);
+        let b = Side::new(&new, &other.constants);
+        let mut matches = Matches::default();
+        let mut at = (0, 0);
+        for Hunk { before, after } in hunks(&a.keys(), &b.keys()) {
+            compare_nodes(&a, &b, at, before.start, &mut matches, &mut each);
+            at = (before.end, after.end);
+            let place = Side::place(&before);
+            each((place, "nodes", a.shown(before), b.shown(after)));
         }
-        let pairs: Vec<_> = a.nodes.iter().copied().zip(b.nodes.iter().copied()).collect();
-        for (nth, (one, two)) in pairs.into_iter().enumerate() {
-            let node = format!("node {nth} {}", one.operator);
-            for (one, two) in [(one.attributes, two.attributes), (one.range, two.range)] {
-                for (what, before, after) in fields::differing(one, two) {
-                    each((node.clone(), what, text::shown(before), text::shown(after)));
-                }
+        compare_nodes(&a, &b, at, narrow(a.nodes.len()), &mut matches, &mut each);
+    }
+
+    fn graph(&self) -> Result<XnnpackGraph<'_>, crate::payload::Unreadable> {
+        XnnpackGraph::read(self.parts.clone(), &self.graph, &self.limits)
+    }
+}
+
+/// Calls `each` with the differences between nodes that correspond: those of `a` from `at.0` up to
+/// `end`, and as many of `b` from `at.1` on.
+fn compare_nodes(
+    a: &Side<'_, '_>,
+    b: &Side<'_, '_>,
+    at: (u32, u32),
+    end: u32,
+    matches: &mut Matches,
+    each: &mut impl FnMut(Found),
+) {
+    for (nth, other) in (at.0..end).zip(at.1..) {
+        let (Some(one), Some(two)) = (a.nodes.get(index(nth)), b.nodes.get(index(other))) else {
+            return;
+        };
+        let node = format!("node {nth} {}", one.operator);
+        for (one, two) in [(one.attributes, two.attributes), (one.range, two.range)] {
+            for (what, before, after) in fields::differing(one, two) {
+                each((node.clone(), what, text::shown(before), text::shown(after)));
             }
-            for ((name, id), (_, other)) in one.values().zip(two.values()) {
-                let (before, after) = (a.number(id), b.number(other));
-                if before != after {
+        }
+        for ((name, id), (_, other)) in one.values().zip(two.values()) {
+            match matches.add(id, other) {
+                Match::Known => {}
+                Match::Different => {
                     let shown = |id: u32| match id {
                         NO_ID => text::shown("none"),
                         id => text::shown(format!("value {id}")),
                     };
                     each((node.clone(), name, shown(id), shown(other)));
-                    continue;
                 }
                 // A value is compared once, at the first node that names it.
-                let Some(Number { is_new: true, .. }) = before else { continue };
-                let (Some(before), Some(after)) = (a.value(id), b.value(other)) else { continue };
-                let place = format!("{node} {}", name.trim_end_matches("_id"));
-                before.compare(&after, |what, old, new| each((place.clone(), what, old, new)));
+                Match::New => {
+                    let (Some(before), Some(after)) = (a.value(id), b.value(other)) else {
+                        continue;
+                    };
+                    let place = format!("{node} {}", name.trim_end_matches("_id"));
+                    before.compare(&after, |what, old, new| each((place.clone(), what, old, new)));
+                }
             }
         }
     }
+}
 
-    fn graph(&self) -> Result<XnnpackGraph<'_>, crate::payload::Unreadable> {
-        XnnpackGraph::read(self.parts.clone(), &self.graph, &self.limits)
+/// The values of two graphs that correspond, by id: values match that the same input or output of
+/// corresponding nodes names first.
+#[derive(Default)]
+struct Matches {
+    to_after: BTreeMap<u32, u32>,
+    to_before: BTreeMap<u32, u32>,
+}
+
+/// Whether two values correspond.
+enum Match {
+    /// They do from now on: no node has named either before.
+    New,
+    /// They do.
+    Known,
+    /// They do not.
+    Different,
+}
+
+impl Matches {
+    fn add(&mut self, before: u32, after: u32) -> Match {
+        if before == NO_ID || after == NO_ID {
+            return if before == after { Match::Known } else { Match::Different };
+        }
+        cost::look_up("", self.to_after.len());
+        cost::look_up("", self.to_before.len());
+        match (self.to_after.get(&before), self.to_before.get(&after)) {
+            (None, None) => {
+                self.to_after.insert(before, after);
+                self.to_before.insert(after, before);
+                Match::New
+            }
+            (Some(&known), _) if known == after => Match::Known,
+            _ => Match::Different,
+        }
     }
 }
 
@@ -203,8 +269,15 @@ impl<'g, 'p> Side<'g, 'p> {
         })
     }
 
-    fn operators(&self) -> impl Iterator<Item = &'static str> {
-        self.nodes.iter().map(|node| node.operator)
+    /// Returns a key of each node: the hash of the operator's name.
+    fn keys(&self) -> Vec<u64> {
+        let key = |node: &Node<'_>| {
+            // A collision of two operators would only pair two nodes that differ.
+            let mut hasher = DefaultHasher::new();
+            node.operator.hash(&mut hasher);
+            hasher.finish()
+        };
+        self.nodes.iter().map(key).collect()
     }
 
     /// Returns the digest of the graph; `None` if more than `work` bytes would be read.
@@ -240,12 +313,24 @@ impl<'g, 'p> Side<'g, 'p> {
         Some(hasher.finish())
     }
 
-    /// Describes the nodes.
-    fn shown(&self) -> Shown {
-        let names: Vec<_> = self.operators().take(MOST_NODES).collect();
-        let more = if self.nodes.len() > MOST_NODES { ", …" } else { "" };
-        text::shown(match self.nodes.len() {
-            1 => format!("1 node: {}", names.join(", ")),
+    /// Returns the place of nodes of the first graph, such as `nodes 3 to 5`.
+    fn place(nodes: &Range<u32>) -> String {
+        match (nodes.len(), nodes.end.checked_sub(1)) {
+            (0, None) => "before node 0".into(),
+            (0, Some(last)) => format!("after node {last}"),
+            (1, _) => format!("node {}", nodes.start),
+            (_, last) => format!("nodes {} to {}", nodes.start, last.unwrap_or_default()),
+        }
+    }
+
+    /// Describes some of the nodes.
+    fn shown(&self, range: Range<u32>) -> Shown {
+        let nodes = self.nodes.get(index(range.start)..index(range.end)).unwrap_or_default();
+        let names: Vec<_> = nodes.iter().take(MOST_NODES).map(|node| node.operator).collect();
+        let more = if nodes.len() > MOST_NODES { ", …" } else { "" };
+        text::shown(match nodes.len() {
+            0 => "none".into(),
+            1 => names.join(", "),
             count => format!("{count} nodes: {}{more}", names.join(", ")),
         })
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{diff, lines, opened, sample};
 use crate::rules::xnnpack::operators::{every, sound};
-use crate::rules::xnnpack::{Constant, Input, Output, changed, graph, node};
+use crate::rules::xnnpack::{Constant, Inner, Input, Output, changed, graph, node};
 use crate::support::build;
 
 fn file(program: &Value) -> Vec<u8> {
@@ -119,7 +119,7 @@ fn differences_of_nodes_and_values_name_them() {
     let two = graph(&values, &[node("XNNMultiply", ids.clone())]);
     let found = lines(&diff(&file(&one), &file(&two)));
     assert_eq!(found.len(), 1);
-    assert!(found[0].contains("nodes: 1 node: XNNAdd → 1 node: XNNMultiply"), "{found:?}");
+    assert!(found[0].contains("node 0: nodes: XNNAdd → XNNMultiply"), "{found:?}");
     let quantized =
         [(Input, "qint8", &[2u64][..]), (Constant, "qint8", &[2]), (Output, "qint8", &[2])];
     let one = graph(&quantized, &[node("XNNAdd", ids)]);
@@ -127,6 +127,32 @@ fn differences_of_nodes_and_values_name_them() {
         lines(&diff(&file(&one), &file(&changed(&one, "q1/scale = 0.25; q1/zero_point = 3"))));
     assert!(found.iter().any(|line| line.contains("input2: scale: 0.5 → 0.25")), "{found:?}");
     assert!(found.iter().any(|line| line.contains("input2: zero_point: 0 → 3")), "{found:?}");
+}
+
+/// An added node does not hide a changed weight of another.
+#[test]
+fn constants_are_compared_beside_added_and_removed_nodes() {
+    let values = [
+        (Input, "fp32", &[2u64][..]),
+        (Constant, "fp32", &[2]),
+        (Inner, "fp32", &[2]),
+        (Output, "fp32", &[2]),
+        (Inner, "fp32", &[2]),
+    ];
+    let add = node("XNNAdd", json!({"input1_id": 0, "input2_id": 1, "output_id": 2}));
+    let floor = |from: u32, to: u32| node("XNNFloor", json!({"input_id": from, "output_id": to}));
+    let one = graph(&values, &[add.clone(), floor(2, 3)]);
+    let sine = node("XNNSin", json!({"input_id": 2, "output_id": 4}));
+    let mut two = graph(&values, &[add, sine, floor(4, 3)]);
+    let added = lines(&diff(&file(&one), &file(&two)));
+    assert_eq!(added.len(), 2, "{added:?}");
+    assert!(added[0].contains("after node 0: nodes: none → XNNSin"), "{added:?}");
+    assert!(added[1].contains("node 1 XNNFloor: input_id: value 2 → value 4"), "{added:?}");
+    let removed = lines(&diff(&file(&two), &file(&one)));
+    assert!(removed[0].contains("node 1: nodes: XNNSin → none"), "{removed:?}");
+    two = changed(&two, "v1/dims = [1, 2]");
+    let found = lines(&diff(&file(&one), &file(&two)));
+    assert!(found.iter().any(|line| line.contains("node 0 XNNAdd input2: dims: ")), "{found:?}");
 }
 
 /// Numbers without a meaning: the backend does not read them, or their targets are compared

@@ -7,9 +7,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::Pair;
-use super::increasing::longest_increasing;
 use crate::bytes::{index as at_index, narrow};
 use crate::diff::fingerprint::ValueClass;
+use crate::diff::hunks::longest_increasing;
 use crate::diff::plan::Plan;
 use crate::diff::writers::NONE;
 use crate::method::Instruction;

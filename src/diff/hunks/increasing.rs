@@ -9,7 +9,7 @@ use crate::diff::writers::NONE;
 
 /// Returns, for each number of a list, whether it is in the longest increasing subsequence. [`NONE`] is
 /// never in it.
-pub(super) fn longest_increasing(list: &[u32]) -> Vec<bool> {
+pub(in crate::diff) fn longest_increasing(list: &[u32]) -> Vec<bool> {
     cost::sort(list.len());
     // For each length, the smallest last number of a subsequence, and its position.
     let mut tails = Vec::<(u32, u32)>::new();

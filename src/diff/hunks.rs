@@ -7,10 +7,13 @@ use alloc::vec::Vec;
 
 use imara_diff::{Algorithm, Diff, Hunk, InternedInput, Token};
 
-use super::increasing::longest_increasing;
+use super::writers::NONE;
 use crate::bytes::{index as at_index, narrow};
 use crate::cost;
-use crate::diff::writers::NONE;
+
+mod increasing;
+
+pub(super) use increasing::longest_increasing;
 
 /// Returns the hunks of Myers' algorithm if that is cheap. Otherwise splits both lists at elements that are
 /// unique in each, as patience diff does, and tries again in between. A part that stays too costly is one
