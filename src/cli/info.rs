@@ -12,6 +12,7 @@ use pte::summary::{
 };
 use pte::tensors::datatype_name;
 
+use super::columns::paragraph;
 use super::input::{self, Bytes, Input, Streams};
 use super::output::{Output, formatted};
 use super::problem::{BOLD, DIM, NAME, Problem, Status, WARNING};
@@ -460,7 +461,10 @@ fn show_parts(rows: &[(String, u64)], summary: &Summary, out: &mut Output) -> fm
 }
 
 fn label(out: &mut Output, title: &str, text: &str) -> fmt::Result {
-    writeln!(out, "  {DIM}{title:<11}{DIM:#} {text}")
+    let inner = text.trim_start_matches(' ');
+    let indent = text.len().saturating_sub(inner.len());
+    let inner = paragraph(inner, indent.saturating_add(14));
+    writeln!(out, "  {DIM}{title:<11}{DIM:#} {:indent$}{inner}", "")
 }
 
 fn more(out: &mut Output, all: usize, shown: usize) -> fmt::Result {

@@ -10,6 +10,7 @@ use pte::quoted::UntrustedString;
 
 use self::byte::Byte;
 use super::Common;
+use super::columns::paragraph;
 use super::input;
 use super::other::{AnyInput, OtherInput, Readable};
 use super::output::{Content, Output, formatted};
@@ -305,17 +306,16 @@ fn show_rows(rows: &[Row], columns: &Columns, level: usize, out: &mut Output) ->
         let (begin, end) = (format!("{:#x}", row.begin), format!("{:#x}", row.end));
         let (bytes, indent) = (grouped(row.bytes), level.saturating_mul(2));
         write!(out, "  {DIM}{begin:>offset$} {end:>offset$}{DIM:#} {bytes:>widest$}  ")?;
-        write!(out, "{:indent$}{NAME}{title}{NAME:#}", "")?;
-        if let Some(what) = inner.what {
-            write!(out, "  {DIM}{what}{DIM:#}")?;
+        let kinds = if inner.kinds.is_empty() { String::new() } else { inner.kinds() };
+        let mut text = format!("{NAME}{title}{NAME:#}");
+        for more in
+            [inner.what.unwrap_or_default(), &kinds].into_iter().filter(|more| !more.is_empty())
+        {
+            text.push_str(&format!("  {DIM}{more}{DIM:#}"));
         }
-        if !inner.kinds.is_empty() {
-            let kinds = inner.kinds();
-            if !kinds.is_empty() {
-                write!(out, "  {DIM}{kinds}{DIM:#}")?;
-            }
-        }
-        writeln!(out)?;
+        let before = [2, offset, 1, offset, 1, widest, 2, indent];
+        let begin = before.into_iter().fold(0, usize::saturating_add);
+        writeln!(out, "{:indent$}{}", "", paragraph(&text, begin))?;
         show_rows(&inner.parts, columns, level.saturating_add(1), out)?;
     }
     Ok(())

@@ -8,6 +8,7 @@ use clap::Args;
 use pte::remote::{Client, RemoteOptions, RemoteUrl, is_url};
 
 use super::problem::{Problem, note};
+use super::text::count;
 
 /// Options of remote files.
 #[derive(Clone, Debug, Args)]
@@ -57,7 +58,8 @@ impl RemoteArguments {
     pub(super) fn report(&self) {
         if let Some(client) = CLIENT.get().filter(|_| self.verbose) {
             let spent = client.spent();
-            note(&format!("{} requests, {} bytes from servers", spent.requests, spent.bytes));
+            let (requests, bytes) = (count(spent.requests, "request"), count(spent.bytes, "byte"));
+            note(&format!("{requests}, {bytes} from servers"));
         }
     }
 }

@@ -108,3 +108,32 @@ fn closed_output_is_no_error_for_any_verb() {
         );
     }
 }
+
+/// Lines break between words where the width of the terminal is known, and nothing is lost.
+#[test]
+fn reports_fit_the_width_of_the_terminal() {
+    const DELEGATED: &str = "tests/data/pte/xnn_gpt.pte";
+    let run = |args: &[&str], columns: Option<usize>| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pte"));
+        command.args(args).env_remove("COLUMNS");
+        if let Some(columns) = columns {
+            command.env("COLUMNS", columns.to_string());
+        }
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    let words = |text: &str| text.split_whitespace().map(str::to_string).collect::<Vec<_>>();
+    let reports =
+        [vec!["info", DELEGATED], vec!["map", DELEGATED], vec!["diff", LINEAR, DELEGATED]];
+    for args in reports {
+        let whole = run(&args, None);
+        assert!(whole.lines().any(|line| line.chars().count() > 80), "{whole}");
+        for columns in [60, 80] {
+            let narrow = run(&args, Some(columns));
+            assert_eq!(words(&narrow), words(&whole), "{args:?}");
+            // A word is not broken: a row of `map` may be two offsets, a size and one word.
+            let long = narrow.lines().filter(|line| words(line).len() > 4);
+            let mut long = long.filter(|line| line.chars().count() > columns);
+            assert_eq!(long.next(), None, "{args:?} at {columns} columns");
+        }
+    }
+}

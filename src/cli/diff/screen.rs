@@ -7,6 +7,7 @@ use pte::diff::{Class, Difference, Verdict};
 use pte::quoted::Untrusted;
 
 use super::{Found, text, title};
+use crate::cli::columns::paragraph;
 use crate::cli::output::Output;
 use crate::cli::problem::{BOLD, DIM, NAME};
 use crate::cli::text::grouped;
@@ -52,15 +53,16 @@ fn row(difference: &Difference, out: &mut Output) -> fmt::Result {
         (_, None) => ('-', REMOVED),
         _ => ('~', CHANGED),
     };
-    write!(out, "  {style}{sign}{style:#} ")?;
-    if let Some(method) = &difference.method {
+    let method = difference.method.as_ref().map_or(String::new(), |method| {
         let colon = if difference.place.is_empty() { "" } else { ": " };
-        write!(out, "{NAME}{}{NAME:#}{colon}", escaped(method))?;
-    }
-    write!(out, "{}  {DIM}{}{DIM:#}  ", escaped(&difference.place), difference.what)?;
+        format!("{NAME}{}{NAME:#}{colon}", escaped(method))
+    });
+    let (place, what) = (escaped(&difference.place), difference.what);
     let sides = [&difference.before, &difference.after].into_iter().flatten();
     let sides: Vec<_> = sides.map(|side| text(side).to_string()).collect();
-    writeln!(out, "{}", sides.join(" → "))
+    let sides = sides.join(" → ");
+    let line = paragraph(&format!("{method}{place}  {DIM}{what}{DIM:#}  {sides}"), 4);
+    writeln!(out, "  {style}{sign}{style:#} {line}")
 }
 
 /// Marks a text of the report as untrusted: it is escaped when displayed.

@@ -134,7 +134,7 @@ impl Boxes {
         let Some(tree) = item.tree else {
             let title = format!("{}: {size}", count(item.smaller, "smaller piece"));
             self.boxes.push(html! {
-                div.box.small title=(title) style=(style(rect)) { "… " (grouped(item.smaller)) " smaller" }
+                div.box.small title=(title) style=(style(rect)) { span { "… " (grouped(item.smaller)) " smaller" } }
             });
             return;
         };
