@@ -548,7 +548,7 @@ mod command {
         }
         assert_eq!(pte(&["diff", &url, path]).status.code(), Some(0));
         let spent = String::from_utf8(pte(&["info", "-v", &url]).stderr).unwrap();
-        assert!(spent.contains("1 requests") && !spent.contains("SECRET"), "{spent}");
+        assert!(spent.contains("1 request, 1,808 bytes") && !spent.contains("SECRET"), "{spent}");
     }
 
     #[test]

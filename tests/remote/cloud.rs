@@ -90,6 +90,74 @@ fn requests_are_signed_and_carry_if_match() {
     assert!(asked[1..].iter().all(|of| of.header("if-match") == Some("\"v1\"")));
 }
 
+/// A service account signs each request with a token of its own key: no server is asked for one.
+#[test]
+fn google_requests_carry_a_token_that_the_key_signed() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let openssl = |args: &[&str]| Command::new("openssl").current_dir(&folder).args(args).output();
+    let Ok(made) = openssl(&["genpkey", "-algorithm", "RSA", "-out", "key.pem"]) else {
+        eprintln!("skipped: openssl is not installed");
+        return;
+    };
+    assert!(made.status.success(), "{}", text(&made));
+    openssl(&["pkey", "-in", "key.pem", "-pubout", "-out", "public.pem"]).unwrap();
+    let account = serde_json::json!({
+        "type": "service_account",
+        "private_key": std::fs::read_to_string(at("key.pem")).unwrap(),
+        "private_key_id": "SECRETID",
+        "client_email": "reader@example.com",
+    });
+    std::fs::write(at("account.json"), account.to_string()).unwrap();
+    let mut long = std::fs::read("tests/data/pte/xnn_gpt.pte").unwrap();
+    long.resize(300_000, 0);
+    let server = Server::of(long);
+    let (url, account) = (server.url(""), at("account.json"));
+    let settings =
+        [("GOOGLE_BASE_URL", url.as_str()), ("GOOGLE_SERVICE_ACCOUNT", account.to_str().unwrap())];
+    let done = local(&settings, &["tensors", "--hash", "-v", "gs://bucket/m.pte"]);
+    assert!(done.status.success(), "{}", text(&done));
+    let asked = server.asked();
+    assert!(asked.len() > 1);
+    for of in &asked {
+        assert_eq!(of.path.replace("%2E", "."), "/bucket/m.pte");
+        let token = of.header("authorization").unwrap().strip_prefix("Bearer ").unwrap();
+        assert!(!text(&done).contains(token), "{}", text(&done));
+        let (message, signature) = token.rsplit_once('.').unwrap();
+        std::fs::write(at("message"), message).unwrap();
+        std::fs::write(at("signature"), decoded(signature)).unwrap();
+        let verify = ["dgst", "-sha256", "-verify", "public.pem", "-signature", "signature"];
+        let verified = openssl(&[&verify[..], &["message"]].concat()).unwrap();
+        assert!(verified.status.success(), "{token}: {}", text(&verified));
+        let claims = decoded(message.split_once('.').unwrap().1);
+        let claims: serde_json::Value = serde_json::from_slice(&claims).unwrap();
+        assert_eq!(claims["iss"], "reader@example.com");
+    }
+    assert!(asked[1..].iter().all(|of| of.header("if-match") == Some("\"v1\"")));
+    let damaged = std::fs::read_to_string(&account).unwrap().replace("BEGIN", "SECRET");
+    std::fs::write(&account, damaged).unwrap();
+    let refused = local(&settings, &["info", "gs://bucket/m.pte"]);
+    assert!(!refused.status.success());
+    assert!(!text(&refused).contains("SECRET"), "{}", text(&refused));
+    assert_eq!(server.asked().len(), asked.len());
+}
+
+/// Decodes base64 of URLs.
+fn decoded(text: &str) -> Vec<u8> {
+    let digits = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let (mut bits, mut count, mut bytes) = (0u32, 0, Vec::new());
+    for byte in text.bytes() {
+        let digit = digits.iter().position(|&digit| digit == byte).unwrap();
+        (bits, count) = (bits << 6 | digit as u32, count + 6);
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count) as u8);
+            bits &= (1 << count) - 1;
+        }
+    }
+    bytes
+}
+
 #[test]
 fn without_credentials_requests_are_not_signed_and_nothing_else_is_asked() {
     let server = Server::of(LINEAR.to_vec());
