@@ -276,7 +276,7 @@ fn kind_text(kind: &KindEntry) -> String {
     let what = match (kind.what, kind.name) {
         (Some("table"), name) => name.to_string(),
         (Some("vtable"), _) => "vtable".into(),
-        // The name `strings` would repeat the kind.
+        // All strings have the name `strings`: the kind `string` says as much.
         (Some(what), "strings") => what.into(),
         (Some(what), name) => format!("{name} {what}"),
         (None, name) => name.into(),

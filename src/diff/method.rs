@@ -352,7 +352,8 @@ impl Method<'_, '_, '_, '_> {
         let (a, b) = (self.a, self.b);
         let (before, after) = (old.operands(), new.operands());
         if before.len() != after.len() {
-            // A changed operator covers this difference. Only the last results are matched.
+            // If the operator changed too, that was reported. Of the arguments only the last ones, which
+            // are the results, can still correspond.
             if !is_other {
                 self.add(Class::Instructions, |_| {
                     let text = |plan: &Plan<'_, '_>, instruction| {

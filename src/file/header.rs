@@ -191,7 +191,7 @@ where
 {
     let bytes = head.get(at..).unwrap_or_default();
     H::read(&mut Cursor::new(bytes)).map_err(|error| match error.custom_err::<ErrorKind>() {
-        // The declaration asserts only the length, which is the word after the magic.
+        // The only field that the declaration can refuse is the length, 4 bytes after the magic.
         Some(&kind) => Error::new(kind, wide(at).saturating_add(4)),
         // The magic was found, so the file must end inside the header.
         None => {

@@ -210,7 +210,8 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
                     let at = further(pos, layout.at(0).into());
                     return Self::within(self.numbers(at, size.into()), component);
                 }
-                // A path is traced as calls return, so a member needs its own call.
+                // Each level of calls that returns adds its part to the path of an error. To be part of the
+                // path, the member needs a call for itself.
                 Form::Union(union) if TRACE_PATH => {
                     return Self::within(self.union(pos, layout.union(0), union), component);
                 }

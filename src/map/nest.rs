@@ -338,7 +338,8 @@ impl<'m, 'a> Nest<'m, 'a> {
     }
 
     fn kinds(&self, cells: &[Cell]) -> Vec<KindTotal> {
-        // Each kind with its totals and its last node, so that a node in several cells counts once.
+        // For each kind: the number of nodes, their bytes, and the node that was counted last. A node may
+        // lie in several cells, and counts once.
         let mut kinds: BTreeMap<_, (u64, u64, u32)> = BTreeMap::new();
         cost::charge(cells.len());
         for cell in cells {

@@ -170,8 +170,8 @@ impl Paths {
         Some(self.here)
     }
 
-    /// Keeps the path of the table at `pos`, if the wanted byte lies after the table's fields and
-    /// within its declared size.
+    /// Keeps the path of the table at `pos` if the wanted byte lies in the table's tail: after its last
+    /// field, and before the end that its vtable declares.
     pub(super) fn keep_tail(&mut self, pos: u32, end: u16, declared: u16) -> Option<u32> {
         let Detail::Byte(at) = self.detail else { return None };
         let tail = pos.saturating_add(end.into())..pos.saturating_add(declared.into());
