@@ -17,6 +17,7 @@ mod bundle;
 mod contents;
 mod graph;
 pub mod mlx;
+pub(crate) mod qnn_options;
 mod sections;
 mod tables;
 mod uses;
@@ -91,6 +92,11 @@ impl<'a> Payload<'a> {
     /// Returns the backend; `None` for an unknown id.
     pub fn backend(&self) -> Option<Backend> {
         Backend::of_id(self.id()?)
+    }
+
+    /// Returns the delegate.
+    pub(crate) fn delegate(&self) -> BackendDelegate<'a> {
+        self.delegate
     }
 
     /// Returns the range of the payload in the file.

@@ -101,6 +101,21 @@ fn the_options_of_release_0_6_are_known() {
     is_broken(&found, "qnn-old", "before 1.2");
 }
 
+/// `info` shows the chip and the processor that the options name.
+#[test]
+fn the_summary_has_the_target_of_the_options() {
+    use pte::summary::{ContentSummary, Summary};
+    use pte::{Handle, Limits};
+
+    let bytes = Fixture::read("base/qnn").unwrap().parts().bytes;
+    let handle = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
+    let summary = Summary::read(&handle, &Limits::UNTRUSTED).unwrap();
+    let ContentSummary::Pte(program) = summary.contents else { panic!("not a program") };
+    let sections = program.backends[0].sections.as_ref().unwrap();
+    let targets: Vec<_> = sections.targets.iter().map(ToString::to_string).collect();
+    assert_eq!(targets, ["SM8650 kHtpBackend"]);
+}
+
 #[test]
 fn libraries_of_op_packages_are_named() {
     let found = judged(|delegate| {

@@ -8,19 +8,17 @@ use core::ops::Range;
 
 use super::{payload_path, wide};
 use crate::backend::Backend;
-use crate::bytes::until_nul;
 use crate::check::report::Findings;
 use crate::check::rule::{Rule, rules};
 use crate::check::site::Plan;
 use crate::error::PathComponent;
-use crate::flat::verify;
 use crate::flat::view::Table;
 use crate::limits::Limits;
+use crate::payload::qnn_options::{self, QnnOptions};
 use crate::quoted::Quoted;
 use crate::schema::program::view::{BackendDelegate, CompileSpec};
 use crate::schema::qnn::view::QnnExecuTorchOptions;
 use crate::schema::qnn::{QnnExecuTorchBackendType, QnnExecuTorchLogLevel};
-use crate::schema::qnn_legacy::view::{FirstOptions, Options};
 
 rules! {
     "qnn";
@@ -47,8 +45,6 @@ rules! {
         Ignores ["11.10"];
 }
 
-/// The key of the compile spec that has the options.
-const KEY: &str = "qnn_compile_spec";
 /// The number of bytes that the backend reads at the start of any payload.
 const HEADER: u64 = 20;
 
@@ -89,15 +85,7 @@ struct Site<'s, 'p, 'a> {
     delegate: BackendDelegate<'a>,
 }
 
-impl<'a> Site<'_, '_, 'a> {
-    /// Returns the compile spec that the backend takes, and its index.
-    fn spec(&self) -> Option<(u32, CompileSpec<'a>)> {
-        let specs = (0..).zip(self.delegate.compile_specs().into_iter().flatten());
-        // The backend compares keys up to a NUL, and uses the last spec with this key.
-        let is_it = |spec: &CompileSpec<'_>| spec.key().is_some_and(|key| until_nul(key) == KEY);
-        specs.filter(|(_, spec)| is_it(spec)).last()
-    }
-
+impl Site<'_, '_, '_> {
     fn find(
         &self,
         spec: Option<(u32, CompileSpec<'_>)>,
@@ -124,8 +112,13 @@ fn options(
     pay: &mut impl FnMut(u64) -> bool,
     out: &mut Findings,
 ) {
-    let Some((nth, spec)) = site.spec() else {
-        return site.find(None, &QNN_OPTIONS, || format!("no compile spec {KEY}"), out);
+    let Some((nth, spec)) = qnn_options::spec(site.delegate) else {
+        return site.find(
+            None,
+            &QNN_OPTIONS,
+            || format!("no compile spec {}", qnn_options::KEY),
+            out,
+        );
     };
     let mut find = |rule, message| site.find(Some((nth, spec)), rule, || message, out);
     // A spec without a value is reported by another rule.
@@ -134,21 +127,15 @@ fn options(
     if !pay(wide(bytes.len())) {
         return find(&QNN_OPTIONS, "the options overlap, and would be read more often".into());
     }
-    let options = verify::read::<QnnExecuTorchOptions<'_>>(bytes, limits);
-    // Options of releases up to 0.6 may verify as current ones. Their graph name is then in the
-    // place of the library path.
-    let is_current = |options: &QnnExecuTorchOptions<'_>| {
-        options.log_level().name().is_some() && options.library_path().is_none_or(str::is_empty)
-    };
-    if !options.as_ref().is_ok_and(|(options, _)| is_current(options)) && is_legacy(bytes, limits) {
-        return find(&QNN_OLD, "the options are of a release before 1.2".into());
-    }
-    match options {
+    match qnn_options::read(bytes, limits) {
+        Ok(QnnOptions::Legacy) => {
+            find(&QNN_OLD, "the options are of a release before 1.2".into());
+        }
         Err(error) => {
             let at = error.offset();
             find(&QNN_OPTIONS, format!("at byte {at:#x} of the options: {error}"));
         }
-        Ok((options, _)) => {
+        Ok(QnnOptions::Current(options)) => {
             if let Some(wrong) = wrong(options) {
                 find(&QNN_OPTIONS, wrong.into());
             }
@@ -157,14 +144,6 @@ fn options(
             }
         }
     }
-}
-
-/// Returns whether options are those of a release before 1.2.
-fn is_legacy(bytes: &[u8], limits: &Limits) -> bool {
-    let first = verify::read::<FirstOptions<'_>>(bytes, limits);
-    first.is_ok_and(|(options, _)| options.library_path().is_some())
-        || verify::read::<Options<'_>>(bytes, limits)
-            .is_ok_and(|(options, _)| options.library_path().is_some())
 }
 
 /// Returns what is wrong with options.
