@@ -60,6 +60,32 @@ def test_parts_of_a_program_are_objects(linear: Path) -> None:
         program.method("backward")
 
 
+def test_parts_of_methods_are_decoded_when_they_are_used(linear: Path) -> None:
+    with ptekit.open(linear) as program:
+        assert isinstance(program, ptekit.Program)
+        method, summary = program.method(), program.to_dict()
+        before = method.inputs + method.outputs
+        assert [of.index for of in before] == [2, 10]
+        # The same value is the same object, also after all values are decoded.
+        assert method.inputs[0] is before[0]
+        assert method.values[2] is before[0] and method.values[10] is before[1]
+        assert len(method.values) == summary["methods"][0]["values"]
+        assert program.version == summary["version"]
+        assert program.operators == {of["name"]: of["calls"] for of in summary["operators"]}
+        plan = program.tables["execution_plan"][0]
+        rows = [{"val_type": of.kind, "val": of.fields} for of in method.values]
+        assert rows == [{"val_type": of["val_type"], "val": of["val"]} for of in plan["values"]]
+        rest = ptekit.open(linear)
+        assert isinstance(rest, ptekit.Program)
+        late = rest.method()
+    # A method outlives its file.
+    rest.close()
+    tensor = late.values[0].tensor
+    assert len(late.instructions) == 3 and tensor is not None
+    with pytest.raises(ValueError, match="closed"):
+        tensor.read()
+
+
 def test_segments_blobs_and_payloads_have_their_bytes() -> None:
     program = ptekit.open(DATA / "pte" / "xnn_gpt.pte")
     assert isinstance(program, ptekit.Program)
