@@ -6,6 +6,7 @@ use core::ops::Range;
 use super::index;
 use crate::bytes::u32_at;
 use crate::error::PathComponent;
+use crate::file::HeaderField;
 use crate::flat::desc::{FieldDesc, Kind, Number, Prim, SLOTS_LOOKED_AT, TableDesc};
 use crate::flat::view::Raw;
 
@@ -311,13 +312,13 @@ pub(super) fn in_text(pos: u32, len: u32, at: u32) -> Found {
 /// Returns the role of byte `at` in a header, which has these fields and reaches from `start` to
 /// `end`.
 pub(super) fn in_header(
-    fields: &[&[(&'static str, u64)]],
+    fields: &[&[HeaderField]],
     mut start: u64,
     at: u64,
     end: u64,
 ) -> (ByteRole, Range<u64>) {
     for &(name, bytes) in fields.iter().copied().flatten() {
-        let next = start.saturating_add(bytes);
+        let next = start.saturating_add(bytes.into());
         if at < next {
             return (ByteRole::Header(name), start..next);
         }
@@ -327,23 +328,4 @@ pub(super) fn in_header(
 }
 
 /// The fields at the start of every FlatBuffer with an identifier.
-pub(super) const STANDARD: &[(&str, u64)] = &[("root offset", 4), ("identifier", 4)];
-
-/// The fields of a program's extended header.
-pub(super) const EXTENDED: &[(&str, u64)] = &[
-    ("magic", 4),
-    ("length", 4),
-    ("program_size", 8),
-    ("segment_base_offset", 8),
-    ("segment_data_size", 8),
-];
-
-/// The fields of a data file's header.
-pub(super) const FLAT_TENSOR: &[(&str, u64)] = &[
-    ("magic", 4),
-    ("length", 4),
-    ("flatbuffer_offset", 8),
-    ("flatbuffer_size", 8),
-    ("segment_base_offset", 8),
-    ("segment_data_size", 8),
-];
+pub(super) const STANDARD: &[HeaderField] = &[("root offset", 4), ("identifier", 4)];
