@@ -12,6 +12,9 @@ use crate::limits::HEAD;
 pub(crate) use fields::{HeaderField, fields, header};
 use header::Head;
 
+#[cfg(feature = "std")]
+pub use source::{open, open_regular};
+
 /// The two kinds of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {

@@ -13,7 +13,7 @@ use pte::{File, Limits};
 
 use super::Common;
 use super::atomic::hard_links;
-use super::input::{Input, identity, open_regular};
+use super::input::{Input, Readable, identity, open_regular};
 use super::problem::{Problem, Status, note};
 use super::save;
 use super::text::name_of;

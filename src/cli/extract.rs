@@ -17,8 +17,8 @@ use pte::tensors::{ConstantRow, TensorPlace, TensorRow};
 use serde::Serialize;
 
 use super::Common;
-use super::input::Input;
-use super::other::{AnyInput, OtherInput, Readable};
+use super::input::{Input, Readable};
+use super::other::{AnyInput, OtherInput};
 use super::output::{Content, Output, json_bytes};
 use super::problem::{Problem, Status, note};
 use super::temporary::Temporary;

@@ -14,6 +14,8 @@ use super::problem::Problem;
 use super::remote;
 use super::reserve::Reserved;
 use super::text::name_of;
+use pte::file::open;
+pub(super) use pte::file::open_regular;
 use pte::flat::ledger::MemoryError;
 use pte::payload::{Bundle, PayloadContents, TablesPlace};
 use pte::quoted::{Untrusted, UntrustedString};
@@ -33,6 +35,27 @@ pub(super) struct Input {
     left: AtomicU64,
     budget: u64,
     _reserved: Reserved,
+}
+
+/// An input whose parts can be read.
+pub(super) trait Readable {
+    fn name(&self) -> &UntrustedString;
+    /// Charges the length of a range to the read budget.
+    fn spend(&self, range: &Range<u64>) -> Result<(), Problem>;
+    fn read(&self, range: Range<u64>) -> Result<Vec<u8>, Problem>;
+    fn copy(&self, range: Range<u64>, out: &mut Output) -> Result<(), Problem>;
+
+    /// Charges a shown name to the read budget, since a small file may repeat a long name in many
+    /// rows.
+    fn name_again(&self, name: Option<&str>) -> Result<(), Problem> {
+        let len = u64::try_from(name.unwrap_or_default().len()).unwrap_or(u64::MAX);
+        self.spend(&(0..len))
+    }
+
+    /// Returns the problem that something is not in this file.
+    fn absent(&self, message: String) -> Problem {
+        Problem::Absent { file: self.name().clone(), message: message.into() }
+    }
 }
 
 /// The place of a program in its bundle.
@@ -161,21 +184,9 @@ impl Input {
         }
     }
 
-    /// Charges a shown name to the read budget, since a small file may repeat a long name in many
-    /// rows.
-    pub(super) fn name_again(&self, name: Option<&str>) -> Result<(), Problem> {
-        let len = u64::try_from(name.unwrap_or_default().len()).unwrap_or(u64::MAX);
-        self.spend(&(0..len))
-    }
-
     /// Returns the problem of a file that exceeds a limit.
     fn unreadable(&self, message: String) -> Problem {
         Problem::Unreadable { file: self.name.clone(), message: message.into() }
-    }
-
-    /// Returns the problem that something is not in this file.
-    pub(super) fn absent(&self, message: String) -> Problem {
-        Problem::Absent { file: self.name.clone(), message: message.into() }
     }
 
     /// Returns a problem if the file has no method called `name`.
@@ -204,6 +215,24 @@ impl Input {
     /// Returns the problem that the file is refused.
     pub(super) fn refused(&self, error: pte::Error) -> Problem {
         Problem::Refused { file: self.name.clone(), error }
+    }
+}
+
+impl Readable for Input {
+    fn name(&self) -> &UntrustedString {
+        &self.name
+    }
+
+    fn spend(&self, range: &Range<u64>) -> Result<(), Problem> {
+        Self::spend(self, range)
+    }
+
+    fn read(&self, range: Range<u64>) -> Result<Vec<u8>, Problem> {
+        Self::read(self, range)
+    }
+
+    fn copy(&self, range: Range<u64>, out: &mut Output) -> Result<(), Problem> {
+        Self::copy(self, range, out)
     }
 }
 
@@ -398,32 +427,6 @@ impl Bytes {
     }
 }
 
-/// Opens `path`. Returns the length of a regular file, or `None` for a pipe or a device.
-fn open(path: &Path) -> io::Result<(fs::File, Option<u64>)> {
-    let file = fs::File::open(path)?;
-    let len = length(&file.metadata()?)?;
-    Ok((file, len))
-}
-
-/// Opens a regular file and returns its length. Anything else is refused before it is opened, since
-/// opening a pipe would block.
-pub(super) fn open_regular(path: &Path) -> io::Result<(fs::File, u64)> {
-    let refused = || io::Error::other("not a regular file");
-    length(&path.metadata()?)?.ok_or_else(refused)?;
-    match open(path)? {
-        (file, Some(len)) => Ok((file, len)),
-        // The file was replaced after the check.
-        (_, None) => Err(refused()),
-    }
-}
-
-fn length(metadata: &fs::Metadata) -> io::Result<Option<u64>> {
-    match metadata.is_dir() {
-        true => Err(io::Error::new(io::ErrorKind::IsADirectory, "this is a directory")),
-        false => Ok(metadata.is_file().then_some(metadata.len())),
-    }
-}
-
 fn long_stream(name: &UntrustedString) -> Problem {
     let message = format!(
         "more than {} bytes on a stream; give the file by its path, or raise --max-stream",
@@ -518,7 +521,7 @@ fn is_safetensors(head: &[u8]) -> bool {
 }
 
 /// The number of bytes in a chunk: a multiple of every element size.
-const CHUNK: u64 = 1 << 20;
+pub(super) const CHUNK: u64 = 1 << 20;
 
 /// The number of bytes of a text that are read at once.
 const PIECE: usize = 1 << 16;

@@ -10,8 +10,8 @@ use pte::quoted::UntrustedString;
 
 use self::byte::Byte;
 use super::Common;
-use super::input;
-use super::other::{AnyInput, OtherInput, Readable};
+use super::input::{self, Readable};
+use super::other::{AnyInput, OtherInput};
 use super::output::{Content, Output, formatted};
 use super::problem::{BOLD, DIM, NAME, Problem, Status};
 use super::refusal;

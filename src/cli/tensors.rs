@@ -18,7 +18,7 @@ use pte::tensors::{
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::input::Input;
+use super::input::{Input, Readable};
 use super::output::Output;
 use super::problem::{BOLD, DIM, ERROR, NAME, Problem, Status, note};
 use super::{Common, Format, input, json, refusal, text};

@@ -1,7 +1,7 @@
 //! The lister: finds the files of roots, one at a time.
 
 use std::fs::{self, Metadata};
-use std::io::{self, BufRead, Read};
+use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::judge::Judge;
 use super::pattern;
+use crate::quoted::UntrustedString;
 #[cfg(feature = "cloud")]
 use crate::remote::is_store_listing;
 #[cfg(feature = "remote")]
@@ -295,14 +296,6 @@ fn key_of(judge: &Judge, name: &[u8], state: &[u8]) -> Key {
     key
 }
 
-/// Opens a regular file. Any other kind of file is refused before opening.
-pub(super) fn open_regular(path: &Path) -> io::Result<fs::File> {
-    match path.metadata()?.is_file() {
-        true => fs::File::open(path),
-        false => Err(io::Error::other("not a regular file")),
-    }
-}
-
 fn is_named_model(path: &Path) -> bool {
     path.extension().is_some_and(|extension| {
         extension.eq_ignore_ascii_case("pte") || extension.eq_ignore_ascii_case("ptd")
@@ -319,15 +312,9 @@ fn mtime_ns(metadata: &Metadata) -> i128 {
     }
 }
 
-/// Returns the text of a path. Bytes that are not UTF-8 become `\xNN`, so that different names stay
-/// different.
+/// Returns the text of a path.
 fn text_of(path: &Path) -> String {
-    let mut name = String::new();
-    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
-        name.push_str(chunk.valid());
-        chunk.invalid().iter().for_each(|byte| name.push_str(&format!("\\x{byte:02x}")));
-    }
-    name
+    UntrustedString::from(path.as_os_str()).raw().to_owned()
 }
 
 #[cfg(unix)]
