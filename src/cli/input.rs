@@ -69,7 +69,7 @@ pub(super) struct BundlePlace {
 
 /// The place of the bytes of an input.
 #[derive(Debug)]
-enum Place {
+enum BytesPlace {
     Disk(fs::File),
     #[cfg(feature = "remote")]
     Remote(Box<pte::remote::RemoteFile>),
@@ -78,7 +78,7 @@ enum Place {
 /// A file that is read by ranges, or a range of a file.
 #[derive(Debug)]
 pub(super) struct Bytes {
-    file: Place,
+    file: BytesPlace,
     /// The range of the input in the file; `None` for the whole file.
     part: Option<Range<u64>>,
 }
@@ -123,7 +123,7 @@ impl Input {
         Ok(Self { name, opened, bundle: None, progress: false, left, budget, _reserved: reserved })
     }
 
-    /// Returns the contents of the payloads in a program.
+    /// Returns the contents of the XNNPACK payloads in a program.
     pub(super) fn payloads(&self, limits: &Limits) -> Result<Vec<PayloadContents>, Problem> {
         let contents = PayloadContents::all(&self.opened, limits);
         contents.map_err(|error| Problem::open(&self.name, error))
@@ -306,10 +306,10 @@ impl Bytes {
         if let Some(url) = remote::url_of(path) {
             let opened = remote::client().open(&url?);
             let file = opened.map_err(|error| Problem::io(name, error.into()))?;
-            return Ok(Self { file: Place::Remote(Box::new(file)), part: None });
+            return Ok(Self { file: BytesPlace::Remote(Box::new(file)), part: None });
         }
         match open(path).map_err(|error| Problem::io(name, error))? {
-            (file, Some(_)) => Ok(Self { file: Place::Disk(file), part: None }),
+            (file, Some(_)) => Ok(Self { file: BytesPlace::Disk(file), part: None }),
             // A pipe or a device cannot be read by ranges, so it is copied.
             (file, None) => Self::stream(file, name, streams),
         }
@@ -350,7 +350,7 @@ impl Bytes {
         if copied == rest && from.read(&mut [0]).map_err(problem)? != 0 {
             return Err(long_stream(name));
         }
-        Ok(Self { file: Place::Disk(spool), part: None })
+        Ok(Self { file: BytesPlace::Disk(spool), part: None })
     }
 
     /// Returns the range of the program in a bundled program; `None` for any other file.
@@ -377,7 +377,7 @@ impl Bytes {
 
     /// Wraps an opened file of `len` bytes.
     pub(super) fn whole(file: fs::File, len: u64) -> Self {
-        Self { file: Place::Disk(file), part: Some(0..len) }
+        Self { file: BytesPlace::Disk(file), part: Some(0..len) }
     }
 
     /// Reads the whole file, if its length is within the limits.
@@ -533,9 +533,9 @@ impl Source for Bytes {
         match &self.part {
             Some(part) => Ok(part.end.saturating_sub(part.start)),
             None => match &self.file {
-                Place::Disk(file) => file.size(),
+                BytesPlace::Disk(file) => file.size(),
                 #[cfg(feature = "remote")]
-                Place::Remote(file) => file.size(),
+                BytesPlace::Remote(file) => file.size(),
             },
         }
     }
@@ -544,9 +544,9 @@ impl Source for Bytes {
         let start = self.part.as_ref().map_or(0, |part| part.start);
         let pos = start.saturating_add(pos);
         match &self.file {
-            Place::Disk(file) => Source::read_at(file, pos, out),
+            BytesPlace::Disk(file) => Source::read_at(file, pos, out),
             #[cfg(feature = "remote")]
-            Place::Remote(file) => file.read_at(pos, out),
+            BytesPlace::Remote(file) => file.read_at(pos, out),
         }
     }
 
@@ -555,18 +555,18 @@ impl Source for Bytes {
         let moved =
             |range: Range<u64>| range.start.saturating_add(start)..range.end.saturating_add(start);
         match &self.file {
-            Place::Disk(_) => Ok(()),
+            BytesPlace::Disk(_) => Ok(()),
             #[cfg(feature = "remote")]
-            Place::Remote(file) => file.will_read(&mut ranges.map(moved)),
+            BytesPlace::Remote(file) => file.will_read(&mut ranges.map(moved)),
         }
     }
 
     fn file(&self) -> Option<&fs::File> {
         match &self.file {
             // Offsets in a part differ from those in the file, so only a whole file is returned.
-            Place::Disk(file) => self.part.is_none().then_some(file),
+            BytesPlace::Disk(file) => self.part.is_none().then_some(file),
             #[cfg(feature = "remote")]
-            Place::Remote(_) => None,
+            BytesPlace::Remote(_) => None,
         }
     }
 }

@@ -42,7 +42,7 @@ type Constants = BTreeMap<u32, Data>;
 pub(super) type Data = (Sha, Option<u64>);
 
 /// The place of a constant's bytes.
-pub(super) enum Place<'k> {
+pub(super) enum ConstantSource<'k> {
     /// A range of the payload.
     Payload(Range<u64>),
     /// Named data of the program or of a `.ptd`.
@@ -52,7 +52,7 @@ pub(super) enum Place<'k> {
 }
 
 /// A difference between two payloads: its place in the graph, the property, and both sides.
-pub(super) type Found = (String, &'static str, Shown, Shown);
+pub(super) type PayloadDifference = (String, &'static str, Shown, Shown);
 
 impl Meaning {
     /// Returns the meaning of a payload. `graph` are the bytes of its graph, and `read` returns the digest
@@ -62,7 +62,7 @@ impl Meaning {
         parts: XnnpackParts,
         graph: Vec<u8>,
         limits: &Limits,
-        mut read: impl FnMut(Place<'_>) -> Result<Data, E>,
+        mut read: impl FnMut(ConstantSource<'_>) -> Result<Data, E>,
     ) -> Result<Option<Self>, E> {
         let Ok(view) = XnnpackGraph::read(parts.clone(), &graph, limits) else { return Ok(None) };
         let mut constants = Constants::new();
@@ -73,10 +73,10 @@ impl Meaning {
                 }
                 let place = match view.constant(nth) {
                     Ok(PayloadConstant::Behind(range) | PayloadConstant::Within { range, .. }) => {
-                        Place::Payload(range)
+                        ConstantSource::Payload(range)
                     }
-                    Ok(PayloadConstant::Named { key, .. }) => Place::Key(key),
-                    Err(_) => Place::Nowhere,
+                    Ok(PayloadConstant::Named { key, .. }) => ConstantSource::Key(key),
+                    Err(_) => ConstantSource::Nowhere,
                 };
                 constants.insert(nth, read(place)?);
             }
@@ -88,7 +88,7 @@ impl Meaning {
 
     /// Calls `each` with the differences from another payload. Values that no node names are not
     /// compared.
-    pub(super) fn compare(&self, other: &Self, mut each: impl FnMut(Found)) {
+    pub(super) fn compare(&self, other: &Self, mut each: impl FnMut(PayloadDifference)) {
         let (Ok(old), Ok(new)) = (self.graph(), other.graph()) else { return };
         let mut a = Side::new(&old, &self.constants);
         let mut b = Side::new(&new, &other.constants);

@@ -39,7 +39,7 @@ pub(super) type Key = [u8; 16];
 
 /// The place of a file.
 #[derive(Debug)]
-pub(super) enum Place {
+pub(super) enum TargetPlace {
     Path(PathBuf),
     /// The text of a URL.
     #[cfg(feature = "remote")]
@@ -52,7 +52,7 @@ pub(super) struct Target {
     /// The name of the file. Bytes that are not UTF-8 are `\xNN`.
     pub(super) uri: String,
     pub(super) key: Key,
-    pub(super) place: Result<Place, String>,
+    pub(super) place: Result<TargetPlace, String>,
     pub(super) mtime_ms: Option<i64>,
 }
 
@@ -84,7 +84,7 @@ impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
         #[cfg(feature = "remote")]
         if let Some(text) = path.to_str().filter(|text| is_url(text)) {
             let (key, uri) = (self.key(path, None), shown(text).raw().to_owned());
-            let place = Ok(Place::Url(text.to_owned()));
+            let place = Ok(TargetPlace::Url(text.to_owned()));
             return (self.emit)(Target { uri, key, place, mtime_ms: None });
         }
         self.file(path.to_owned())
@@ -206,7 +206,7 @@ impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
         let listed = client.list(text, |file| {
             if is_named_model(Path::new(&file.url)) {
                 let key = key_of(judge, file.url.as_bytes(), file.id.as_bytes());
-                let place = Ok(Place::Url(file.url.clone()));
+                let place = Ok(TargetPlace::Url(file.url.clone()));
                 let target = Target { uri: file.url, key, place, mtime_ms: None };
                 is_stopped = emit(target).is_err();
             }
@@ -234,7 +234,7 @@ impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
         let listed = client.list_store(text, |file| {
             if is_named_model(Path::new(&file.url)) {
                 let key = key_of(judge, file.url.as_bytes(), file.id.as_bytes());
-                let place = Ok(Place::Url(file.url.clone()));
+                let place = Ok(TargetPlace::Url(file.url.clone()));
                 let mtime_ms = Some(file.mtime_ms);
                 is_stopped = emit(Target { uri: file.url, key, place, mtime_ms }).is_err();
             }
@@ -261,7 +261,12 @@ impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
         let (len, mtime_ns) = (metadata.len(), mtime_ns(&metadata));
         let key = self.key(&path, Some((len, mtime_ns)));
         let mtime_ms = i64::try_from(mtime_ns.div_euclid(1_000_000)).ok();
-        (self.emit)(Target { uri: text_of(&path), key, place: Ok(Place::Path(path)), mtime_ms })
+        (self.emit)(Target {
+            uri: text_of(&path),
+            key,
+            place: Ok(TargetPlace::Path(path)),
+            mtime_ms,
+        })
     }
 
     /// Lists a file that cannot be read.

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use super::judge::{Depth, Judge, set_unreadable};
-use super::lister::{Key, Lister, Place, ScanRoot, Stopped, Target};
+use super::lister::{Key, Lister, ScanRoot, Stopped, Target, TargetPlace};
 use super::manifest::{MANIFEST, Manifest};
 use super::parts::{Parts, RowFormat};
 #[cfg(feature = "remote")]
@@ -316,11 +316,11 @@ fn row_of(target: Target, judge: &Judge, scan: &Scan) -> Row {
     let mut row = judge.row(&target.uri);
     row.mtime_ms = target.mtime_ms;
     let judged = match target.place {
-        Ok(Place::Path(path)) => open_regular(&path)
+        Ok(TargetPlace::Path(path)) => open_regular(&path)
             .map(|(file, _)| judge.judge(file, &mut row))
             .map_err(|error| error.to_string()),
         #[cfg(feature = "remote")]
-        Ok(Place::Url(url)) => scan.judge_url(&url, judge, &mut row),
+        Ok(TargetPlace::Url(url)) => scan.judge_url(&url, judge, &mut row),
         Err(message) => Err(message),
     };
     #[cfg(not(feature = "remote"))]
