@@ -1,9 +1,43 @@
 //! The known backends: the id of each in programs, and the magic of its payloads.
 //!
 //! Sources: docs/format.md §11.7 and ExecuTorch's `backends/*/runtime`. Format detection, rules and
-//! [`payload`](crate::payload) read this list. Readers of payloads compare the magic again, in their own layout.
+//! [`payload`](crate::payload) read this list. Readers of payloads use the constants in [`magic`].
 
 use crate::bytes::until_nul;
+
+/// The magics of payloads. The literals of headers and of schemas are held equal to these at compile time.
+pub(crate) mod magic {
+    use core::ffi::CStr;
+
+    /// The header of XNNPACK.
+    pub(crate) const XNNPACK: [u8; 4] = *b"XH00";
+    /// The identifiers of XNNPACK's graph, which may be the whole payload. The schema declares the second.
+    pub(crate) const XNNPACK_GRAPH: [[u8; 4]; 2] = [*b"XN00", *b"XN01"];
+    /// The header of Vulkan.
+    pub(crate) const VULKAN: [u8; 4] = *b"VH00";
+    /// The identifier of Vulkan's graph.
+    pub(crate) const VULKAN_GRAPH: [u8; 4] = *b"VK00";
+    /// The header of Metal Performance Shaders, and the identifier of a graph without a header.
+    pub(crate) const MPS: [u8; 4] = *b"MP00";
+    /// The header of MLX.
+    pub(crate) const MLX: [u8; 4] = *b"MLX0";
+    /// The identifier of a TOSA graph.
+    pub(crate) const TOSA: [u8; 4] = *b"TOSA";
+    /// The identifier of a graph of the native backend.
+    pub(crate) const NATIVE: [u8; 4] = *b"NPTG";
+    /// The name of the first block of an Ethos-U stream.
+    pub(crate) const ETHOS_U: &CStr = c"vela_bin_stream";
+    /// The start of a Core ML payload that refers to named data.
+    pub(crate) const CORE_ML_REFERENCE: [u8; 4] = *b"CMJR";
+    /// The header of QNN's context binary.
+    pub(crate) const QNN_CONTEXT: [u8; 4] = 0x5678_abcd_u32.to_le_bytes();
+    /// The header of QNN's graph that the driver compiles when it is loaded: releases 0.6 and 0.7.
+    pub(crate) const QNN_GRAPH: [u8; 4] = 0x1234_abcd_u32.to_le_bytes();
+    /// The header of VGF.
+    pub(crate) const VGF: [u8; 4] = *b"VGF1";
+    /// The header of a model that OpenVINO's CPU plugin exports.
+    pub(crate) const OPEN_VINO: [u8; 8] = *b"RR_UPCVO";
+}
 
 /// A backend whose payloads are recognized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -75,17 +109,17 @@ impl Known {
 
 #[rustfmt::skip]
 static KNOWN: [Known; 16] = [
-    Known::new(Backend::Xnnpack, "XnnpackBackend", "XNNPACK", 4, &[b"XH00", b"XN00", b"XN01"]),
-    Known::new(Backend::Vulkan, "VulkanBackend", "Vulkan", 4, &[b"VH00", b"VK00"]),
-    Known::new(Backend::Mps, "MPSBackend", "MPS", 4, &[b"MP00"]),
-    Known::new(Backend::Mlx, "MLXBackend", "MLX", 4, &[b"MLX0"]),
-    Known::new(Backend::Tosa, "TOSABackend", "TOSA", 4, &[b"TOSA"]),
-    Known::new(Backend::Native, "NativeBackend", "native", 4, &[b"NPTG"]),
-    Known::new(Backend::EthosU, "EthosUBackend", "Ethos-U", 0, &[b"vela_bin_stream\0"]),
-    Known::new(Backend::CoreMl, "CoreMLBackend", "CoreML", 0, &[b"CMJR"]).or_without(),
-    Known::new(Backend::Qnn, "QnnBackend", "QNN", 0, &[b"\xcd\xab\x78\x56", b"\xcd\xab\x34\x12"]).or_without(),
-    Known::new(Backend::Vgf, "VgfBackend", "VGF", 0, &[b"VGF1"]).or_without(),
-    Known::new(Backend::OpenVino, "OpenvinoBackend", "OpenVINO", 0, &[b"RR_UPCVO"]).or_without(),
+    Known::new(Backend::Xnnpack, "XnnpackBackend", "XNNPACK", 4, &[&magic::XNNPACK, &magic::XNNPACK_GRAPH[0], &magic::XNNPACK_GRAPH[1]]),
+    Known::new(Backend::Vulkan, "VulkanBackend", "Vulkan", 4, &[&magic::VULKAN, &magic::VULKAN_GRAPH]),
+    Known::new(Backend::Mps, "MPSBackend", "MPS", 4, &[&magic::MPS]),
+    Known::new(Backend::Mlx, "MLXBackend", "MLX", 4, &[&magic::MLX]),
+    Known::new(Backend::Tosa, "TOSABackend", "TOSA", 4, &[&magic::TOSA]),
+    Known::new(Backend::Native, "NativeBackend", "native", 4, &[&magic::NATIVE]),
+    Known::new(Backend::EthosU, "EthosUBackend", "Ethos-U", 0, &[magic::ETHOS_U.to_bytes_with_nul()]),
+    Known::new(Backend::CoreMl, "CoreMLBackend", "CoreML", 0, &[&magic::CORE_ML_REFERENCE]).or_without(),
+    Known::new(Backend::Qnn, "QnnBackend", "QNN", 0, &[&magic::QNN_CONTEXT, &magic::QNN_GRAPH]).or_without(),
+    Known::new(Backend::Vgf, "VgfBackend", "VGF", 0, &[&magic::VGF]).or_without(),
+    Known::new(Backend::OpenVino, "OpenvinoBackend", "OpenVINO", 0, &[&magic::OPEN_VINO]).or_without(),
     Known::new(Backend::Neuropilot, "NeuropilotBackend", "Neuropilot", 0, &[]).or_without(),
     Known::new(Backend::Neutron, "NeutronBackend", "Neutron", 0, &[]).or_without(),
     Known::new(Backend::Enn, "EnnBackend", "ENN", 0, &[]).or_without(),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use pte::Limits;
-use pte::quoted::Untrusted;
+use pte::quoted::{Untrusted, UntrustedString};
 
 mod atomic;
 mod build;
@@ -78,7 +78,8 @@ fn parse<T: Into<OsString> + Clone>(
 /// Prints the help or a usage error. The parser quotes arguments unescaped. If an argument needs
 /// escapes, the command line is parsed again with all arguments escaped.
 fn print(error: &clap::Error, command_line: &[OsString]) {
-    let given: Vec<_> = command_line.iter().map(|argument| text::text_of(argument)).collect();
+    let given: Vec<_> =
+        command_line.iter().map(|argument| UntrustedString::from(argument.as_os_str())).collect();
     let escaped: Vec<_> = given.iter().map(ToString::to_string).collect();
     let is_harmless = given.iter().zip(&escaped).all(|(given, escaped)| given.raw() == escaped);
     let again = match is_harmless {

@@ -1,6 +1,7 @@
 //! The file around the FlatBuffer: the headers, the segments, and the source of bytes.
 
 pub(crate) mod extents;
+mod fields;
 pub mod header;
 pub(crate) mod segments;
 pub(crate) mod source;
@@ -8,7 +9,11 @@ pub(crate) mod source;
 use crate::bytes::wide;
 use crate::error::Result;
 use crate::limits::HEAD;
+pub(crate) use fields::{HeaderField, fields, header};
 use header::Head;
+
+#[cfg(feature = "std")]
+pub use source::{open, open_regular};
 
 /// The two kinds of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

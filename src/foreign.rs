@@ -50,6 +50,12 @@ pub enum ForeignFormat {
     Unknown,
 }
 
+/// The identifiers of a bundled program.
+pub(crate) const BUNDLED_PROGRAM: [[u8; 4]; 2] = [*b"BP08", *b"BP06"];
+
+/// The identifier of a profile.
+pub(crate) const ET_DUMP: [u8; 4] = *b"ED00";
+
 impl ForeignFormat {
     /// The number of first bytes by which a format is recognized. The header of a delegate's payload has at most
     /// as many.
@@ -96,8 +102,8 @@ impl ForeignFormat {
             return Self::Safetensors;
         }
         match (magic_at(head, 4), magic_at(head, 8)) {
-            (Some(id @ (b"BP06" | b"BP08")), _) => return Self::BundledProgram(*id),
-            (Some(b"ED00"), _) | (_, Some(b"ED00")) => return Self::EtDump,
+            (Some(id), _) if BUNDLED_PROGRAM.contains(id) => return Self::BundledProgram(*id),
+            (Some(&ET_DUMP), _) | (_, Some(&ET_DUMP)) => return Self::EtDump,
             _ => {}
         }
         if head.iter().all(|&byte| byte == 0) {

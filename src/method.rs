@@ -37,8 +37,10 @@ mod effects;
 mod instruction;
 
 pub use access::{Access, items, written_items};
-pub(crate) use cfg::{ControlFlow, Loop, OuterLoops};
-pub(crate) use change::{Change, for_each_change, for_each_changed, may_change, read_arguments};
+pub(crate) use cfg::{Loop, MethodControlFlow, OuterLoops};
+pub(crate) use change::{
+    ValueChange, for_each_change, for_each_changed, may_change, read_arguments,
+};
 pub use defs::Definitions;
 pub use effects::Effects;
 pub use instruction::{Instruction, Jump, Operands, instructions};

@@ -54,7 +54,7 @@ pub use budget::Amplified;
 pub(crate) use budget::Budget;
 pub(crate) use constants::concatenated;
 pub use data::DataError;
-pub use external::{External, ExternalError, Inlined};
+pub use external::{External, ExternalError, ExternalKind, Inlined};
 #[cfg(feature = "sha2")]
 pub use fixed::FixedPayload;
 pub use image::Image;

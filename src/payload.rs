@@ -3,7 +3,7 @@
 //!
 //! Each backend has its own file or folder, and [`Backend`] lists all backends that are recognized.
 //! A payload is in a segment or in the FlatBuffer: [`Payload::range`] returns its range in the
-//! file.
+//! file. Constants are found in payloads of XNNPACK alone, which [`PayloadContents`] describes.
 
 use core::fmt;
 use core::ops::Range;

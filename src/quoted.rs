@@ -198,6 +198,20 @@ impl From<&str> for UntrustedString {
     }
 }
 
+/// Converts an argument or a path. Bytes that are not UTF-8 become `\xNN`, so that different names
+/// stay different.
+#[cfg(feature = "std")]
+impl From<&std::ffi::OsStr> for UntrustedString {
+    fn from(name: &std::ffi::OsStr) -> Self {
+        let mut text = String::new();
+        for chunk in name.as_encoded_bytes().utf8_chunks() {
+            text.push_str(chunk.valid());
+            chunk.invalid().iter().for_each(|byte| text.push_str(&format!("\\x{byte:02x}")));
+        }
+        Self(text)
+    }
+}
+
 impl From<Untrusted<'_>> for UntrustedString {
     fn from(text: Untrusted<'_>) -> Self {
         Self(text.0.to_owned())

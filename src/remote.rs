@@ -14,6 +14,8 @@ mod error;
 #[cfg(feature = "json")]
 mod listing;
 mod object;
+#[cfg(any(feature = "cloud", feature = "json"))]
+mod pages;
 mod reply;
 mod retry;
 #[cfg(feature = "cloud")]

@@ -25,12 +25,16 @@ use crate::schema::program::view::{KernelTypes, Tensor};
 use crate::schema::scalar::ScalarType;
 
 mod constants;
+#[cfg(all(feature = "json", feature = "serde", feature = "std"))]
+mod document;
 #[cfg(test)]
 mod growth;
 mod modules;
 mod requests;
 
 pub use constants::{ConstantRecord, ConstantRow, QuantizationRecord, datatype_name};
+#[cfg(all(feature = "json", feature = "serde", feature = "std"))]
+pub use document::TensorDocumentWriter;
 pub use modules::ModuleTree;
 pub use requests::{KeyRequest, RequestRecord};
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use pte::check::{CheckedFile, Checker, Policy, Preset, RuleRecord, parse_release, rule, sarif};
+use pte::check::{CheckedFile, Checker, Policy, Preset, parse_release, rule, sarif};
 use pte::{Limits, Ptd};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -137,13 +137,7 @@ fn policy(allow: &[String], deny: &[String], runtime: Option<&str>) -> Result<Po
         policy = policy.allow(rule(name).ok_or_else(|| unknown(name))?);
     }
     for name in deny {
-        policy = match (name.as_str(), rule(name)) {
-            ("warnings", _) => policy.deny_warnings(),
-            (_, Some(rule)) => policy.deny(rule),
-            // A file with this code is refused anyway, which is an Error.
-            (_, None) if RuleRecord::all().iter().any(|record| record.id == name) => policy,
-            _ => return Err(unknown(name)),
-        };
+        policy = policy.deny_named(name).ok_or_else(|| unknown(name))?;
     }
     Ok(policy)
 }

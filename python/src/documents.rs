@@ -9,7 +9,7 @@ use pte::schema::program::view::ExecutionPlan;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Failure, Result};
-use crate::handle::{Handle, text};
+use crate::handle::{Handle, text, utf8};
 
 /// The budget of bytes for names in the documents of a file. A small file may repeat a long name.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ pub(crate) fn memory(of: &Handle, method: Option<&str>) -> Result<String> {
         document.method(&mut out, &row)?;
     }
     document.end(&mut out)?;
-    String::from_utf8(out).map_err(|error| Failure::absent("internal", &error))
+    utf8(out)
 }
 
 /// Returns the document `pte.map/1`.

@@ -12,7 +12,7 @@ use pte::ptd::{self, KeyOrder, Ptd};
 use pte::quoted::UntrustedString;
 use pte::schema::scalar::ScalarType;
 use pte::summary::{Summary, SummaryDocument};
-use pte::tensors::{ConstantRow, DocumentRow, TensorRecord, TensorRow};
+use pte::tensors::{ConstantRow, DocumentRow, TensorDocumentWriter, TensorRecord, TensorRow};
 use pte::{File, ForeignFormat, Limits, Pte, Source as _, document};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -260,29 +260,27 @@ impl Handle {
 
     /// Returns the document `pte.tensors/1`.
     fn tensors(&self, py: Python<'_>) -> PyResult<String> {
-        #[derive(Serialize)]
-        struct Document<'d> {
-            schema: &'static str,
-            tensors: Vec<DocumentRow<'d>>,
-        }
         py.detach(|| {
             guarded(|| {
                 let file = self.opened.file();
                 let mut names = Names::new(self);
-                let mut tensors = Vec::new();
+                let mut out = Vec::new();
+                let start = self.bundle.map(|(_, start)| start);
+                let mut document = TensorDocumentWriter::begin(&mut out, &self.name, start)?;
                 for row in TensorRow::all(&file) {
                     let row = TensorRecord::from(&row);
                     names.charge(row.method.map_or("", |name| name.raw()))?;
                     names.charge(row.key.map_or("", |name| name.raw()))?;
-                    tensors.push(DocumentRow::Tensor(row));
+                    document.row(&mut out, &DocumentRow::Tensor(row))?;
                 }
                 let payloads = PayloadContents::all(&self.opened, &self.limits)?;
                 for row in ConstantRow::all(&file, &payloads) {
                     names.charge(row.method.map_or("", |name| name.raw()))?;
                     names.charge(row.key().map_or("", |name| name.raw()))?;
-                    tensors.push(DocumentRow::Constant((&row).into()));
+                    document.row(&mut out, &DocumentRow::Constant((&row).into()))?;
                 }
-                text(&Document { schema: "pte.tensors/1", tensors })
+                document.end(&mut out)?;
+                utf8(out)
             })
         })
     }
@@ -375,7 +373,12 @@ fn facts(entry: &ptd::Entry<'_>) -> Result<Entry> {
 pub(crate) fn text(document: &impl Serialize) -> Result<String> {
     let mut out = Vec::new();
     document::write_line(&mut out, document)?;
-    String::from_utf8(out).map_err(|error| Failure::absent("internal", &error))
+    utf8(out)
+}
+
+/// Returns the bytes of a document as text.
+pub(crate) fn utf8(bytes: Vec<u8>) -> Result<String> {
+    String::from_utf8(bytes).map_err(|error| Failure::absent("internal", &error))
 }
 
 fn ends(range: Range<u64>) -> (u64, u64) {

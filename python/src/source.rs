@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use pte::file::open_regular;
 use pte::{Limits, Source as Ranges};
 use pyo3::pybacked::PyBackedBytes;
 
@@ -30,15 +31,11 @@ pub(crate) enum Bytes {
 impl Source {
     /// Opens a regular file. Opening a pipe would block.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let metadata = path.metadata()?;
-        if metadata.is_dir() {
-            return Err(io::Error::from_raw_os_error(IS_A_DIRECTORY));
-        }
-        if !metadata.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-        }
-        let file = fs::File::open(path)?;
-        let len = file.metadata()?.len();
+        let opened = open_regular(path).map_err(|error| match error.kind() {
+            io::ErrorKind::IsADirectory => io::Error::from_raw_os_error(IS_A_DIRECTORY),
+            _ => error,
+        });
+        let (file, len) = opened?;
         Ok(Self { bytes: Bytes::File(file), part: 0..len })
     }
 

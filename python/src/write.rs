@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use pte::build::{BuildError, PtdBuilder, Shape};
 use pte::check::{Checker, Report};
 use pte::convert::{ConvertError, Safetensors};
-use pte::model::{AnyPtd, Blob, ConstantHome, External, Image, ModelError, PtdModel, PteModel};
+use pte::model::{AnyPtd, Blob, ConstantHome, ExternalKind, Image, ModelError, PtdModel, PteModel};
 use pte::schema::scalar::ScalarType;
 use pte::{File, ForeignFormat, Limits, Source as _};
 use pyo3::prelude::*;
@@ -221,11 +221,10 @@ fn change_program<'m>(
             model.inline(&ptd).map_err(|error| absent(&error))?;
         }
         ("externalize", ..) => {
-            let (what, least) = (change.key.as_str(), change.number);
-            let moved = model.externalize(|external| match external {
-                External::Constant { bytes, .. } => what != "data" && bytes >= least,
-                External::Data { bytes, .. } => what != "constants" && bytes >= least,
-            });
+            let kind = ExternalKind::of_name(&change.key);
+            let unknown = || Failure::Value(format!("unknown kind of data {:?}", change.key));
+            let (kind, least) = (kind.ok_or_else(unknown)?, change.number);
+            let moved = model.externalize(|external| kind.includes(external, least));
             let moved = moved.map_err(|error| absent(&error))?;
             // The official runtime refuses an empty .ptd.
             let count = moved.root.named_data.as_ref().map_or(0, Vec::len);

@@ -8,7 +8,7 @@ use self::rules::{
     ARGS_INDEX, ARGS_MISSING, CHAINS_SEVERAL, DELEGATE_INDEX, INSTRUCTION_EMPTY,
     INSTRUCTION_UNKNOWN, INSTRUCTIONS_MISSING, LOOP_ENDLESS, LOOP_FOREVER, OPERATOR_INDEX,
 };
-use super::kernels::{Kernels, Wrong};
+use super::kernels::{BrokenRule, Kernels};
 use super::parts;
 use super::report::Findings;
 use super::site::Plan;
@@ -37,7 +37,7 @@ const FEW: usize = 16;
 /// the call are checked. With `None`, only the indices are checked.
 ///
 /// Returns whether any instruction is a move, a free or a jump.
-pub(super) fn check<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync>(
+pub(super) fn check<'a, J: Fn(KernelCall<'a>) -> Option<BrokenRule> + Sync>(
     plan: &Plan<'_, 'a>,
     values: &Values,
     kernels: &Kernels,
@@ -101,7 +101,7 @@ struct Vtables<'a> {
     call: Vtable<'a>,
 }
 
-impl<'a, J: Fn(KernelCall<'a>) -> Option<Wrong> + Sync> Pass<'_, '_, 'a, J> {
+impl<'a, J: Fn(KernelCall<'a>) -> Option<BrokenRule> + Sync> Pass<'_, '_, 'a, J> {
     /// Judges the instructions of a chain.
     fn chain(&self, chain: u32, view: Chain<'a>, out: &mut Findings) -> InstructionKinds {
         let path = [PathComponent::Field("chains"), PathComponent::Index(chain)];

@@ -3,7 +3,7 @@
 
 use core::ops::Range;
 
-use self::elements::{ConstantElements, Places};
+use self::elements::{ConstantElements, ConstantsByValue};
 use self::scalars::ConstantScalars;
 use super::report::Findings;
 use super::rule::rules;
@@ -78,7 +78,7 @@ impl Constants {
     ) -> Result<Self, OpenError<S::Error>> {
         let mut constants = Self::default();
         let File::Pte(pte) = file else { return Ok(constants) };
-        let mut places = Places::default();
+        let mut places = ConstantsByValue::default();
         for (nth, view) in method::distinct(pte) {
             let method = Method { pte, nth, view, signatures: Signatures::of(view) };
             constants.scalars.read(&method, source)?;

@@ -136,13 +136,13 @@ pub(super) fn report_unknown(
 /// The `.ptd` files, with the first entry of each key.
 struct Files<'d> {
     data: &'d [Ptd<'d>],
-    first: BTreeMap<&'d str, Found>,
+    first: BTreeMap<&'d str, FirstEntry>,
 }
 
 /// The first entry of a key, and whether a tensor requests it.
 ///
 /// The struct is small because a file may have a key every 20 bytes.
-struct Found {
+struct FirstEntry {
     file: u32,
     nth: u32,
     used: bool,
@@ -150,7 +150,7 @@ struct Found {
 
 impl<'d> Files<'d> {
     fn new(pte: &'d Pte<'d>, data: &'d [Ptd<'d>], out: &mut Findings) -> Self {
-        let mut first: BTreeMap<&str, Found> = BTreeMap::new();
+        let mut first: BTreeMap<&str, FirstEntry> = BTreeMap::new();
         let mut own = BTreeSet::new();
         for (key, _) in pte.named_data() {
             let Some(key) = key else { continue };
@@ -168,7 +168,8 @@ impl<'d> Files<'d> {
                 cost::look_up(key, own.len());
                 cost::look_up(key, first.len());
                 let owned = own.contains(key);
-                let earlier = first.entry(key).or_insert(Found { file, nth, used: false }).file;
+                let earlier =
+                    first.entry(key).or_insert(FirstEntry { file, nth, used: false }).file;
                 if owned || earlier != file {
                     let path = || data::path(ptd, nth);
                     out.find(&KEY_IN_TWO_FILES, entry.offset(), path, || match owned {
@@ -189,7 +190,7 @@ impl<'d> Files<'d> {
             for (nth, entry) in (0..).zip(ptd.entries()) {
                 let Some(key) = entry.key() else { continue };
                 let here =
-                    |found: &&Found| (found.file, found.nth, found.used) == (file, nth, false);
+                    |found: &&FirstEntry| (found.file, found.nth, found.used) == (file, nth, false);
                 cost::look_up(key, self.first.len());
                 cost::look_up(key, requested.keys.len());
                 if self.first.get(key).filter(here).is_some() && !requested.keys.contains(key) {

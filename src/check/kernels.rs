@@ -83,7 +83,7 @@ struct Demands {
 pub(super) const MOST_ITEMS: usize = 64;
 
 /// The broken rule, the argument that breaks it (if any), and the message.
-pub(super) type Wrong = (&'static Rule, Option<u32>, String);
+pub(super) type BrokenRule = (&'static Rule, Option<u32>, String);
 
 impl Kernels {
     pub(super) fn of(plan: &Plan<'_, '_>) -> Self {
@@ -132,7 +132,7 @@ impl Kernels {
         &self,
         values: &impl KnownValues<'a>,
         call: KernelCall<'a>,
-    ) -> Option<Wrong> {
+    ) -> Option<BrokenRule> {
         let terms = self.demands(call)?.contract;
         let call = Call { values, name: self.name(call)?, args: call.args()? };
         let broken = contracts::judge(&call, terms)?;

@@ -21,7 +21,7 @@ use super::text::{count as counted, name_of, wide};
 use baseline::Baseline;
 use policy::PolicyArguments;
 use progress::CheckProgress;
-use search::{Found, add_files};
+use search::{PathToCheck, add_files};
 use summary::CheckSummary;
 
 mod baseline;
@@ -154,7 +154,7 @@ impl Check {
         let progress = CheckProgress::new(&files, settings.scans, !common.quiet);
         let mut outcomes: Vec<Outcome> = Vec::new();
         run_in_pool(|| {
-            outcomes.par_extend(found.into_par_iter().map(|Found { path, problem }| {
+            outcomes.par_extend(found.into_par_iter().map(|PathToCheck { path, problem }| {
                 let input = problem.map_or_else(|| Input::open(&path, &common.limits()), Err);
                 let data = Some(DataFiles { names: &names, files: &data });
                 let outcome =
@@ -201,7 +201,7 @@ impl Check {
             }
             let mut found = Vec::new();
             add_files(path, &mut found);
-            let is_data = |found: &Found| {
+            let is_data = |found: &PathToCheck| {
                 found.path.extension().is_some_and(|e| e.eq_ignore_ascii_case("ptd"))
             };
             let before = files.len();
@@ -367,7 +367,7 @@ fn take_out(baseline: &mut Baseline, outcomes: &mut [Outcome]) -> u64 {
 }
 
 /// Removes paths of files that are already in the list, and returns their number.
-fn drop_repeated(found: &mut Vec<Found>) -> u64 {
+fn drop_repeated(found: &mut Vec<PathToCheck>) -> u64 {
     let (mut seen, all) = (BTreeSet::new(), found.len());
     // A link and its target have different places. A path without a name or a folder has none.
     let place = |path: &Path| {

@@ -12,7 +12,7 @@ use pte::model::Image;
 use pte::quoted::UntrustedString;
 
 use super::edit::power_of_two;
-use super::input::{Bytes, Input, Streams};
+use super::input::{Bytes, Input, Readable, Streams};
 use super::output::{Content, Output, Progress};
 use super::problem::{Problem, Status};
 use super::text::name_of;

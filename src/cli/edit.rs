@@ -6,14 +6,14 @@ use clap::{Args, ValueEnum};
 use pte::build::PtdBuilder;
 use pte::check::Report;
 use pte::model::{
-    AnyPtd, Blob, ConstantHome, External, Image, ModelError, MovedConstants, PtdModel, PteModel,
-    Ranges,
+    AnyPtd, Blob, ConstantHome, ExternalKind, Image, ModelError, MovedConstants, PtdModel,
+    PteModel, Ranges,
 };
 use pte::{File, Limits};
 
 use super::Common;
 use super::atomic::hard_links;
-use super::input::{Input, identity, open_regular};
+use super::input::{Input, Readable, identity, open_regular};
 use super::problem::{Problem, Status, note};
 use super::save;
 use super::text::name_of;
@@ -291,14 +291,13 @@ impl Edit {
         let out = match self.externalize {
             None => None,
             Some(what) => {
-                let ptd = model.externalize(|external| match external {
-                    External::Constant { bytes, .. } => {
-                        matches!(what, Moved::Constants | Moved::All) && bytes >= self.min_size
-                    }
-                    External::Data { bytes, .. } => {
-                        what != Moved::Constants && bytes >= self.min_size
-                    }
-                });
+                let kind = match what {
+                    Moved::Constants => ExternalKind::Constants,
+                    // The constants in payloads are named data by now.
+                    Moved::Data | Moved::Payloads => ExternalKind::Data,
+                    Moved::All => ExternalKind::All,
+                };
+                let ptd = model.externalize(|external| kind.includes(external, self.min_size));
                 let ptd = ptd.map_err(|error| absent(&error))?;
                 let moved = ptd.root.named_data.as_ref().map_or(0, Vec::len);
                 report(match moved {

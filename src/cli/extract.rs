@@ -17,8 +17,8 @@ use pte::tensors::{ConstantRow, TensorPlace, TensorRow};
 use serde::Serialize;
 
 use super::Common;
-use super::input::Input;
-use super::other::{AnyInput, OtherInput, Readable};
+use super::input::{Input, Readable};
+use super::other::{AnyInput, OtherInput};
 use super::output::{Content, Output, json_bytes};
 use super::problem::{Problem, Status, note};
 use super::temporary::Temporary;
@@ -88,7 +88,7 @@ enum Form {
 
 /// An entry of the index that `--all` writes.
 #[derive(Serialize)]
-struct Part<'p> {
+struct IndexEntry<'p> {
     file: String,
     what: &'p str,
     key: Option<&'p str>,
@@ -123,7 +123,7 @@ impl Extract {
     fn write(
         &self,
         input: &dyn Readable,
-        found: Found,
+        found: Extracted,
         common: &Common,
     ) -> Result<Status, Problem> {
         let inputs = core::slice::from_ref(&self.file);
@@ -147,11 +147,11 @@ impl Extract {
         let found = if what.program {
             let range = Some(file.region_range()).filter(|range| !range.is_empty());
             let absent = || other.absent("this payload has no tables that are known".into());
-            Found { range: range.ok_or_else(absent)?, array: None }
+            Extracted { range: range.ok_or_else(absent)?, array: None }
         } else if let Some(name) = &what.tensor {
             let rows = file.contents().into_iter().flat_map(ConstantRow::of_payload);
             let mut rows = rows.filter(|row| name.parse() == Ok(row.constant.value));
-            let found = rows.find_map(|row| Some(Found::constant(row.range()?, &row)));
+            let found = rows.find_map(|row| Some(Extracted::constant(row.range()?, &row)));
             found.ok_or_else(|| {
                 let name = Untrusted::from(name.as_str());
                 other.absent(format!("no value {name:?} of the graph has data in this file"))
@@ -162,13 +162,13 @@ impl Extract {
                 let count = counted(wide(file.sections().len()), "section");
                 other.absent(format!("section {nth} is out of range: the file has {count}"))
             })?;
-            Found { range: section.range.clone(), array: None }
+            Extracted { range: section.range.clone(), array: None }
         } else if let Some(name) = &what.key {
             let is_it = |of: &&Section| of.file.as_ref().is_some_and(|file| file == name);
             let section = file.sections().iter().find(is_it).ok_or_else(|| {
                 other.absent(format!("no section is a file {:?}", Untrusted::from(name.as_str())))
             })?;
-            Found { range: section.range.clone(), array: None }
+            Extracted { range: section.range.clone(), array: None }
         } else {
             return Err(other.absent(
                 "of a payload, a profile or an ETRecord, --program is the FlatBuffer, --tensor ID a constant, \
@@ -185,7 +185,7 @@ impl Extract {
         input: &Input,
         file: &File<'_>,
         payloads: &[PayloadContents],
-    ) -> Result<Found, Problem> {
+    ) -> Result<Extracted, Problem> {
         let what = &self.what;
         let range = if let Some(index) = what.segment {
             let count = file.segment_count();
@@ -214,7 +214,7 @@ impl Extract {
         } else {
             file.region_range()
         };
-        Ok(Found { range, array: None })
+        Ok(Extracted { range, array: None })
     }
 
     fn all(&self, input: &Input, file: &File<'_>, folder: &Path) -> Result<Status, Problem> {
@@ -256,7 +256,7 @@ impl Extract {
 }
 
 /// A part of the file that was found.
-struct Found {
+struct Extracted {
     range: Range<u64>,
     /// The dtype and shape, if the part is a tensor.
     array: Option<Array>,
@@ -272,7 +272,7 @@ struct Array {
     order: Option<Vec<u8>>,
 }
 
-impl Found {
+impl Extracted {
     fn tensor(range: Range<u64>, row: &TensorRow<'_>) -> Self {
         let array = row.layout.map(|layout| Array {
             dtype: Ok(layout.scalar_type),
@@ -299,9 +299,9 @@ impl Found {
 fn first<'a>(
     mut rows: impl Iterator<Item = TensorRow<'a>>,
     absent: impl FnOnce() -> Problem,
-) -> Result<Found, Problem> {
+) -> Result<Extracted, Problem> {
     match rows.find_map(|row| Some((row.range()?, row))) {
-        Some((range, row)) => Ok(Found::tensor(range, &row)),
+        Some((range, row)) => Ok(Extracted::tensor(range, &row)),
         None => Err(absent()),
     }
 }
@@ -311,7 +311,7 @@ fn tensor(
     file: &File<'_>,
     payloads: &[PayloadContents],
     name: Untrusted<'_>,
-) -> Result<Found, Problem> {
+) -> Result<Extracted, Problem> {
     let shaped = || TensorRow::all(file).filter(|row| row.layout.is_some());
     let place = place(name.raw());
     let rows = shaped().filter(|row| row.key == Some(name));
@@ -331,13 +331,13 @@ fn tensor(
 }
 
 /// Returns a constant of a payload, named as METHOD:N/VALUE.
-fn constant(file: &File<'_>, payloads: &[PayloadContents], name: &str) -> Option<Found> {
+fn constant(file: &File<'_>, payloads: &[PayloadContents], name: &str) -> Option<Extracted> {
     let (delegate, value) = name.rsplit_once('/')?;
     let ((method, delegate), value) = (place(delegate)?, value.parse::<u32>().ok()?);
     ConstantRow::all(file, payloads).into_iter().find_map(|row| {
         let is_it = row.method.unwrap_or_default().raw() == method
             && (row.delegate, row.constant.value) == (delegate, value);
-        row.range().filter(|_| is_it).map(|range| Found::constant(range, &row))
+        row.range().filter(|_| is_it).map(|range| Extracted::constant(range, &row))
     })
 }
 
@@ -388,7 +388,7 @@ fn place(name: &str) -> Option<(&str, u32)> {
 /// Returns the header of a tensor's `.npy` file, and its bytes in C order.
 fn array(
     input: &dyn Readable,
-    found: Found,
+    found: Extracted,
     common: &Common,
 ) -> Result<(Vec<u8>, Vec<u8>), Problem> {
     let Some(Array { dtype, sizes, order }) = found.array else {
@@ -470,7 +470,7 @@ impl<'i> Parts<'i> {
                 file
             }
         };
-        let part = Part {
+        let part = IndexEntry {
             file,
             what,
             key,

@@ -17,7 +17,7 @@ use pte::schema::program::view::{ExecutionPlan, InstructionArguments};
 use pte::{File, Pte};
 
 use super::Common;
-use super::input::Input;
+use super::input::{Input, Readable};
 use super::output::{Content, Output};
 use super::problem::{Problem, Status};
 use super::text::{self, grouped};

@@ -14,6 +14,8 @@ use super::problem::Problem;
 use super::remote;
 use super::reserve::Reserved;
 use super::text::name_of;
+use pte::file::open;
+pub(super) use pte::file::open_regular;
 use pte::flat::ledger::MemoryError;
 use pte::payload::{Bundle, PayloadContents, TablesPlace};
 use pte::quoted::{Untrusted, UntrustedString};
@@ -35,6 +37,27 @@ pub(super) struct Input {
     _reserved: Reserved,
 }
 
+/// An input whose parts can be read.
+pub(super) trait Readable {
+    fn name(&self) -> &UntrustedString;
+    /// Charges the length of a range to the read budget.
+    fn spend(&self, range: &Range<u64>) -> Result<(), Problem>;
+    fn read(&self, range: Range<u64>) -> Result<Vec<u8>, Problem>;
+    fn copy(&self, range: Range<u64>, out: &mut Output) -> Result<(), Problem>;
+
+    /// Charges a shown name to the read budget, since a small file may repeat a long name in many
+    /// rows.
+    fn name_again(&self, name: Option<&str>) -> Result<(), Problem> {
+        let len = u64::try_from(name.unwrap_or_default().len()).unwrap_or(u64::MAX);
+        self.spend(&(0..len))
+    }
+
+    /// Returns the problem that something is not in this file.
+    fn absent(&self, message: String) -> Problem {
+        Problem::Absent { file: self.name().clone(), message: message.into() }
+    }
+}
+
 /// The place of a program in its bundle.
 #[derive(Clone, Debug)]
 pub(super) struct BundlePlace {
@@ -46,7 +69,7 @@ pub(super) struct BundlePlace {
 
 /// The place of the bytes of an input.
 #[derive(Debug)]
-enum Place {
+enum BytesPlace {
     Disk(fs::File),
     #[cfg(feature = "remote")]
     Remote(Box<pte::remote::RemoteFile>),
@@ -55,7 +78,7 @@ enum Place {
 /// A file that is read by ranges, or a range of a file.
 #[derive(Debug)]
 pub(super) struct Bytes {
-    file: Place,
+    file: BytesPlace,
     /// The range of the input in the file; `None` for the whole file.
     part: Option<Range<u64>>,
 }
@@ -100,7 +123,7 @@ impl Input {
         Ok(Self { name, opened, bundle: None, progress: false, left, budget, _reserved: reserved })
     }
 
-    /// Returns the contents of the payloads in a program.
+    /// Returns the contents of the XNNPACK payloads in a program.
     pub(super) fn payloads(&self, limits: &Limits) -> Result<Vec<PayloadContents>, Problem> {
         let contents = PayloadContents::all(&self.opened, limits);
         contents.map_err(|error| Problem::open(&self.name, error))
@@ -161,21 +184,9 @@ impl Input {
         }
     }
 
-    /// Charges a shown name to the read budget, since a small file may repeat a long name in many
-    /// rows.
-    pub(super) fn name_again(&self, name: Option<&str>) -> Result<(), Problem> {
-        let len = u64::try_from(name.unwrap_or_default().len()).unwrap_or(u64::MAX);
-        self.spend(&(0..len))
-    }
-
     /// Returns the problem of a file that exceeds a limit.
     fn unreadable(&self, message: String) -> Problem {
         Problem::Unreadable { file: self.name.clone(), message: message.into() }
-    }
-
-    /// Returns the problem that something is not in this file.
-    pub(super) fn absent(&self, message: String) -> Problem {
-        Problem::Absent { file: self.name.clone(), message: message.into() }
     }
 
     /// Returns a problem if the file has no method called `name`.
@@ -204,6 +215,24 @@ impl Input {
     /// Returns the problem that the file is refused.
     pub(super) fn refused(&self, error: pte::Error) -> Problem {
         Problem::Refused { file: self.name.clone(), error }
+    }
+}
+
+impl Readable for Input {
+    fn name(&self) -> &UntrustedString {
+        &self.name
+    }
+
+    fn spend(&self, range: &Range<u64>) -> Result<(), Problem> {
+        Self::spend(self, range)
+    }
+
+    fn read(&self, range: Range<u64>) -> Result<Vec<u8>, Problem> {
+        Self::read(self, range)
+    }
+
+    fn copy(&self, range: Range<u64>, out: &mut Output) -> Result<(), Problem> {
+        Self::copy(self, range, out)
     }
 }
 
@@ -277,10 +306,10 @@ impl Bytes {
         if let Some(url) = remote::url_of(path) {
             let opened = remote::client().open(&url?);
             let file = opened.map_err(|error| Problem::io(name, error.into()))?;
-            return Ok(Self { file: Place::Remote(Box::new(file)), part: None });
+            return Ok(Self { file: BytesPlace::Remote(Box::new(file)), part: None });
         }
         match open(path).map_err(|error| Problem::io(name, error))? {
-            (file, Some(_)) => Ok(Self { file: Place::Disk(file), part: None }),
+            (file, Some(_)) => Ok(Self { file: BytesPlace::Disk(file), part: None }),
             // A pipe or a device cannot be read by ranges, so it is copied.
             (file, None) => Self::stream(file, name, streams),
         }
@@ -321,7 +350,7 @@ impl Bytes {
         if copied == rest && from.read(&mut [0]).map_err(problem)? != 0 {
             return Err(long_stream(name));
         }
-        Ok(Self { file: Place::Disk(spool), part: None })
+        Ok(Self { file: BytesPlace::Disk(spool), part: None })
     }
 
     /// Returns the range of the program in a bundled program; `None` for any other file.
@@ -348,7 +377,7 @@ impl Bytes {
 
     /// Wraps an opened file of `len` bytes.
     pub(super) fn whole(file: fs::File, len: u64) -> Self {
-        Self { file: Place::Disk(file), part: Some(0..len) }
+        Self { file: BytesPlace::Disk(file), part: Some(0..len) }
     }
 
     /// Reads the whole file, if its length is within the limits.
@@ -395,32 +424,6 @@ impl Bytes {
         let head = head.get_mut(..len).unwrap_or_default();
         self.read_at(0, head)?;
         Ok(is_safetensors(head))
-    }
-}
-
-/// Opens `path`. Returns the length of a regular file, or `None` for a pipe or a device.
-fn open(path: &Path) -> io::Result<(fs::File, Option<u64>)> {
-    let file = fs::File::open(path)?;
-    let len = length(&file.metadata()?)?;
-    Ok((file, len))
-}
-
-/// Opens a regular file and returns its length. Anything else is refused before it is opened, since
-/// opening a pipe would block.
-pub(super) fn open_regular(path: &Path) -> io::Result<(fs::File, u64)> {
-    let refused = || io::Error::other("not a regular file");
-    length(&path.metadata()?)?.ok_or_else(refused)?;
-    match open(path)? {
-        (file, Some(len)) => Ok((file, len)),
-        // The file was replaced after the check.
-        (_, None) => Err(refused()),
-    }
-}
-
-fn length(metadata: &fs::Metadata) -> io::Result<Option<u64>> {
-    match metadata.is_dir() {
-        true => Err(io::Error::new(io::ErrorKind::IsADirectory, "this is a directory")),
-        false => Ok(metadata.is_file().then_some(metadata.len())),
     }
 }
 
@@ -518,7 +521,7 @@ fn is_safetensors(head: &[u8]) -> bool {
 }
 
 /// The number of bytes in a chunk: a multiple of every element size.
-const CHUNK: u64 = 1 << 20;
+pub(super) const CHUNK: u64 = 1 << 20;
 
 /// The number of bytes of a text that are read at once.
 const PIECE: usize = 1 << 16;
@@ -530,9 +533,9 @@ impl Source for Bytes {
         match &self.part {
             Some(part) => Ok(part.end.saturating_sub(part.start)),
             None => match &self.file {
-                Place::Disk(file) => file.size(),
+                BytesPlace::Disk(file) => file.size(),
                 #[cfg(feature = "remote")]
-                Place::Remote(file) => file.size(),
+                BytesPlace::Remote(file) => file.size(),
             },
         }
     }
@@ -541,9 +544,9 @@ impl Source for Bytes {
         let start = self.part.as_ref().map_or(0, |part| part.start);
         let pos = start.saturating_add(pos);
         match &self.file {
-            Place::Disk(file) => Source::read_at(file, pos, out),
+            BytesPlace::Disk(file) => Source::read_at(file, pos, out),
             #[cfg(feature = "remote")]
-            Place::Remote(file) => file.read_at(pos, out),
+            BytesPlace::Remote(file) => file.read_at(pos, out),
         }
     }
 
@@ -552,18 +555,18 @@ impl Source for Bytes {
         let moved =
             |range: Range<u64>| range.start.saturating_add(start)..range.end.saturating_add(start);
         match &self.file {
-            Place::Disk(_) => Ok(()),
+            BytesPlace::Disk(_) => Ok(()),
             #[cfg(feature = "remote")]
-            Place::Remote(file) => file.will_read(&mut ranges.map(moved)),
+            BytesPlace::Remote(file) => file.will_read(&mut ranges.map(moved)),
         }
     }
 
     fn file(&self) -> Option<&fs::File> {
         match &self.file {
             // Offsets in a part differ from those in the file, so only a whole file is returned.
-            Place::Disk(file) => self.part.is_none().then_some(file),
+            BytesPlace::Disk(file) => self.part.is_none().then_some(file),
             #[cfg(feature = "remote")]
-            Place::Remote(_) => None,
+            BytesPlace::Remote(_) => None,
         }
     }
 }

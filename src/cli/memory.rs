@@ -11,7 +11,7 @@ use pte::quoted::{Untrusted, UntrustedString};
 use self::method::Method;
 use super::Common;
 use super::config::ConfigArguments;
-use super::input::{self, Input};
+use super::input::{self, Input, Readable};
 use super::output::{Content, Output, formatted};
 use super::problem::{Problem, Status, bad_news};
 use super::refusal;

@@ -10,7 +10,7 @@ use pte::operators::usage::{NodeEntry, Usage, UsageReport};
 use pte::tensors::datatype_name;
 
 use super::Common;
-use super::input::{self, Input};
+use super::input::{self, Input, Readable};
 use super::output::{Content, Output, formatted};
 use super::problem::{BOLD, DIM, NAME, Problem, Status};
 use super::refusal::Refusals;

@@ -10,7 +10,7 @@ use pte::payload::TablesPlace;
 use pte::quoted::UntrustedString;
 use pte::{Limits, Source};
 
-use super::input::{Bytes, Input, Streams};
+use super::input::{Bytes, CHUNK, Input, Readable, Streams};
 use super::output::Output;
 use super::problem::Problem;
 use super::reserve::Reserved;
@@ -34,26 +34,6 @@ pub(super) struct OtherInput {
     /// The number of bytes that may still be read from the file or shown as names.
     left: AtomicU64,
     _reserved: Reserved,
-}
-
-/// An input whose parts can be read.
-pub(super) trait Readable {
-    fn name(&self) -> &UntrustedString;
-    /// Charges the length of a range to the read budget.
-    fn spend(&self, range: &Range<u64>) -> Result<(), Problem>;
-    fn read(&self, range: Range<u64>) -> Result<Vec<u8>, Problem>;
-    fn copy(&self, range: Range<u64>, out: &mut Output) -> Result<(), Problem>;
-
-    /// Charges a shown name to the read budget.
-    fn name_again(&self, name: Option<&str>) -> Result<(), Problem> {
-        let len = u64::try_from(name.unwrap_or_default().len()).unwrap_or(u64::MAX);
-        self.spend(&(0..len))
-    }
-
-    /// Returns the problem that something is not in this file.
-    fn absent(&self, message: String) -> Problem {
-        Problem::Absent { file: self.name().clone(), message: message.into() }
-    }
 }
 
 impl AnyInput {
@@ -128,24 +108,3 @@ impl Readable for OtherInput {
         Ok(())
     }
 }
-
-impl Readable for Input {
-    fn name(&self) -> &UntrustedString {
-        &self.name
-    }
-
-    fn spend(&self, range: &Range<u64>) -> Result<(), Problem> {
-        Self::spend(self, range)
-    }
-
-    fn read(&self, range: Range<u64>) -> Result<Vec<u8>, Problem> {
-        Self::read(self, range)
-    }
-
-    fn copy(&self, range: Range<u64>, out: &mut Output) -> Result<(), Problem> {
-        Self::copy(self, range, out)
-    }
-}
-
-/// The number of bytes in a chunk.
-const CHUNK: u64 = 1 << 20;

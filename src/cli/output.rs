@@ -151,12 +151,6 @@ impl Output {
         written.map_err(|error| Problem::io(self.name.clone(), error))
     }
 
-    /// Writes a JSON value on the current line.
-    pub(super) fn json_line(&mut self, value: &impl Serialize) -> Result<(), Problem> {
-        let written = document::write_line(self, value);
-        written.map_err(|error| Problem::io(self.name.clone(), error))
-    }
-
     /// Returns the problem of a failed write.
     pub(super) fn problem(&self, error: io::Error) -> Problem {
         Problem::io(self.name.clone(), error)

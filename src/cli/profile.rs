@@ -10,7 +10,7 @@ use pte::payload::Unreadable;
 use pte::profile::{EventTime, InstructionTime, Profile, ProfileDocument, Time};
 use pte::quoted::UntrustedString;
 
-use super::input::{self, Bytes, Input, Streams};
+use super::input::{self, Bytes, Input, Readable, Streams};
 use super::output::{Output, formatted};
 use super::problem::{BOLD, DIM, NAME, Problem, Status};
 use super::size::percent;

@@ -11,8 +11,8 @@ use pte::payload::PayloadContents;
 use pte::tensors::ModuleTree;
 
 use super::config::ConfigArguments;
-use super::input::{self, Input};
-use super::other::{AnyInput, Readable};
+use super::input::{self, Input, Readable};
+use super::other::AnyInput;
 use super::output::{Output, formatted};
 use super::problem::{BOLD, DIM, NAME, Problem, Status, bad_news};
 use super::refusal::Refusals;

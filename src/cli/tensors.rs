@@ -12,13 +12,13 @@ use pte::payload::PayloadContents;
 use pte::quoted::{Untrusted, hex};
 use pte::schema::scalar::ScalarType;
 use pte::tensors::{
-    self, ConstantRow, DocumentRow, KeyRequest, QuantizationRecord, TensorPlace, TensorRow,
-    TensorStorage, datatype_name,
+    self, ConstantRow, DocumentRow, KeyRequest, QuantizationRecord, TensorDocumentWriter,
+    TensorPlace, TensorRow, TensorStorage, datatype_name,
 };
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::input::Input;
+use super::input::{Input, Readable};
 use super::output::Output;
 use super::problem::{BOLD, DIM, ERROR, NAME, Problem, Status, note};
 use super::{Common, Format, input, json, refusal, text};
@@ -164,13 +164,11 @@ impl Tensors {
     fn list(&self, input: &Input, out: &mut Output, common: &Common) -> Result<bool, Problem> {
         let file = input.opened.file();
         let (mut cache, mut first) = (Cache::new(), true);
+        let mut document = None;
         if self.format.is_json() {
-            out.bytes(b"{\"schema\": \"pte.tensors/1\", \"path\": ")?;
-            out.json_line(&input.name)?;
-            if let Some(bundle) = &input.bundle {
-                out.bytes(format!(", \"program_offset\": {}", bundle.program.start).as_bytes())?;
-            }
-            out.bytes(b", \"tensors\": [")?;
+            let start = input.bundle.as_ref().map(|bundle| bundle.program.start);
+            let begun = TensorDocumentWriter::begin(out, &input.name, start);
+            document = Some(begun.map_err(|error| out.problem(error))?);
         } else {
             if self.files.len() > 1 {
                 out.bytes(format!("{BOLD}{}{BOLD:#}\n", input.name).as_bytes())?;
@@ -209,17 +207,17 @@ impl Tensors {
                 input.name_again(name.map(Untrusted::raw))?;
             }
             let computed = self.compute(input, &row, &mut cache)?;
-            if self.format.is_json() {
-                out.bytes(if first { b"\n  " } else { b",\n  " })?;
-                out.json_line(&Listed::of(&row, &computed))?;
+            if let Some(document) = &mut document {
+                let written = document.row(out, &Listed::of(&row, &computed));
+                written.map_err(|error| out.problem(error))?;
             } else {
                 let written = Columns { row: &row, computed: &computed };
                 out.bytes(format!("{written}").as_bytes())?;
             }
             first = false;
         }
-        if self.format.is_json() {
-            out.bytes(if first { b"]}\n" } else { b"\n]}\n" })?;
+        if let Some(document) = document {
+            document.end(out).map_err(|error| out.problem(error))?;
         } else if first {
             let none = match (self.unquantized, &self.key) {
                 (true, _) => "no weights that are not quantized",

@@ -1,6 +1,5 @@
 //! Names, numbers and shapes as text for people.
 
-use std::ffi::OsStr;
 use std::path::Path;
 
 use pte::quoted::{Untrusted, UntrustedString};
@@ -17,20 +16,8 @@ pub(super) fn name_of(path: &Path) -> UntrustedString {
     }
     match path.as_os_str() == "-" {
         true => "<standard input>".into(),
-        false => text_of(path.as_os_str()),
+        false => path.as_os_str().into(),
     }
-}
-
-/// Returns the text of an argument or a path. Bytes that are not UTF-8 become `\xNN`, so that different
-/// names stay different.
-pub(super) fn text_of(name: &OsStr) -> UntrustedString {
-    let bytes = name.as_encoded_bytes();
-    let mut name = String::new();
-    for chunk in bytes.utf8_chunks() {
-        name.push_str(chunk.valid());
-        chunk.invalid().iter().for_each(|byte| name.push_str(&format!("\\x{byte:02x}")));
-    }
-    name.into()
 }
 
 /// Widens a count to 64 bits.

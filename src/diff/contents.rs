@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use sha2::{Digest, Sha256};
 
 use super::digest::{Hasher, Sha};
-use super::payload::{Data, Meaning, Place};
+use super::payload::{ConstantSource, Data, Meaning};
 use super::{DiffError, Given, Whose};
 use crate::bytes::wide;
 use crate::file::source::Source;
@@ -129,12 +129,12 @@ impl<'g, S: Source> Contents<'g, S> {
                     let graph = self.read(at(parts.graph.start)..at(parts.graph.end))?;
                     let limits = self.limits;
                     Meaning::of(parts, graph, &limits, |place| match place {
-                        Place::Payload(part) => {
+                        ConstantSource::Payload(part) => {
                             let len = part.end.saturating_sub(part.start);
                             Ok((self.hash(at(part.start)..at(part.end))?, Some(len)))
                         }
-                        Place::Key(key) => self.asked(key),
-                        Place::Nowhere => Ok((Hasher::of(b'N').finish(), None)),
+                        ConstantSource::Key(key) => self.asked(key),
+                        ConstantSource::Nowhere => Ok((Hasher::of(b'N').finish(), None)),
                     })?
                 }
             };

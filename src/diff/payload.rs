@@ -48,7 +48,7 @@ type Constants = BTreeMap<u32, Data>;
 pub(super) type Data = (Sha, Option<u64>);
 
 /// The place of a constant's bytes.
-pub(super) enum Place<'k> {
+pub(super) enum ConstantSource<'k> {
     /// A range of the payload.
     Payload(Range<u64>),
     /// Named data of the program or of a `.ptd`.
@@ -58,7 +58,7 @@ pub(super) enum Place<'k> {
 }
 
 /// A difference between two payloads: its place in the graph, the property, and both sides.
-pub(super) type Found = (String, &'static str, Shown, Shown);
+pub(super) type PayloadDifference = (String, &'static str, Shown, Shown);
 
 impl Meaning {
     /// Returns the meaning of a payload. `graph` are the bytes of its graph, and `read` returns the digest
@@ -68,7 +68,7 @@ impl Meaning {
         parts: XnnpackParts,
         graph: Vec<u8>,
         limits: &Limits,
-        mut read: impl FnMut(Place<'_>) -> Result<Data, E>,
+        mut read: impl FnMut(ConstantSource<'_>) -> Result<Data, E>,
     ) -> Result<Option<Self>, E> {
         let Ok(view) = XnnpackGraph::read(parts.clone(), &graph, limits) else { return Ok(None) };
         let mut constants = Constants::new();
@@ -79,10 +79,10 @@ impl Meaning {
                 }
                 let place = match view.constant(nth) {
                     Ok(PayloadConstant::Behind(range) | PayloadConstant::Within { range, .. }) => {
-                        Place::Payload(range)
+                        ConstantSource::Payload(range)
                     }
-                    Ok(PayloadConstant::Named { key, .. }) => Place::Key(key),
-                    Err(_) => Place::Nowhere,
+                    Ok(PayloadConstant::Named { key, .. }) => ConstantSource::Key(key),
+                    Err(_) => ConstantSource::Nowhere,
                 };
                 constants.insert(nth, read(place)?);
             }
@@ -94,7 +94,7 @@ impl Meaning {
 
     /// Calls `each` with the differences from another payload. Values that no node names are not
     /// compared.
-    pub(super) fn compare(&self, other: &Self, mut each: impl FnMut(Found)) {
+    pub(super) fn compare(&self, other: &Self, mut each: impl FnMut(PayloadDifference)) {
         let (Ok(old), Ok(new)) = (self.graph(), other.graph()) else { return };
         let a = Side::new(&old, &self.constants);
         let b = Side::new(&new, &other.constants);
@@ -122,7 +122,7 @@ fn compare_nodes(
     at: (u32, u32),
     end: u32,
     matches: &mut Matches,
-    each: &mut impl FnMut(Found),
+    each: &mut impl FnMut(PayloadDifference),
 ) {
     for (nth, other) in (at.0..end).zip(at.1..) {
         let (Some(one), Some(two)) = (a.nodes.get(index(nth)), b.nodes.get(index(other))) else {

@@ -6,6 +6,7 @@ use binrw::io::Cursor;
 use binrw::meta::ReadMagic;
 use binrw::{BinRead, BinWrite, binrw};
 
+use super::fields::header;
 use crate::bytes::wide;
 use crate::error::{Error, ErrorKind, Magic, PathComponent, Result};
 use crate::foreign::ForeignFormat;
@@ -23,48 +24,52 @@ pub struct StandardHeader {
     pub identifier: [u8; 4],
 }
 
-/// The extended header of a `.pte`, at byte 8. It gives the end of the FlatBuffer and the start of
-/// the segments. A program without segment data has no header.
-#[binrw]
-#[brw(little, magic = b"eh00")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ExtendedHeader {
-    /// The length of this header in bytes, with its magic and without padding: 24 up to release 0.7, 32
-    /// since 1.0. A newer writer may append fields.
-    #[br(assert(length >= Self::MINIMUM, ErrorKind::HeaderLength {
-        length, minimum: Self::MINIMUM,
-    }))]
-    pub length: u32,
-    /// The length of the FlatBuffer in bytes from the start of the file, including the headers.
-    pub program_size: u64,
-    /// The start of the segments; 0 if there are none.
-    pub segment_base_offset: u64,
-    /// The number of bytes from `segment_base_offset` to the end of the last segment. A 24-byte
-    /// header does not have this field, so its value is 0.
-    #[br(if(length >= Self::CURRENT))]
-    #[bw(if(*length >= Self::CURRENT))]
-    pub segment_data_size: u64,
+header! {
+    /// The extended header of a `.pte`, at byte 8. It gives the end of the FlatBuffer and the start of
+    /// the segments. A program without segment data has no header.
+    #[binrw]
+    #[brw(little, magic = b"eh00")]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct ExtendedHeader {
+        /// The length of this header in bytes, with its magic and without padding: 24 up to release 0.7, 32
+        /// since 1.0. A newer writer may append fields.
+        #[br(assert(length >= Self::MINIMUM, ErrorKind::HeaderLength {
+            length, minimum: Self::MINIMUM,
+        }))]
+        pub length: u32,
+        /// The length of the FlatBuffer in bytes from the start of the file, including the headers.
+        pub program_size: u64,
+        /// The start of the segments; 0 if there are none.
+        pub segment_base_offset: u64,
+        /// The number of bytes from `segment_base_offset` to the end of the last segment. A 24-byte
+        /// header does not have this field, so its value is 0.
+        #[br(if(length >= Self::CURRENT))]
+        #[bw(if(*length >= Self::CURRENT))]
+        pub segment_data_size: u64,
+    }
 }
 
-/// The header of a `.ptd`, at byte 8; at byte 0 in generation 0.
-#[binrw]
-#[brw(little, magic = b"FH01")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FlatTensorHeader {
-    /// The length of this header in bytes, with its magic and without padding: always 40.
-    #[br(assert(length >= Self::MINIMUM, ErrorKind::HeaderLength {
-        length, minimum: Self::MINIMUM,
-    }))]
-    pub length: u32,
-    /// The length of the chunk inserted at byte 8: this header and its padding. In generation 0 it is the
-    /// start of the FlatBuffer.
-    pub flatbuffer_offset: u64,
-    /// The length of the FlatBuffer in bytes, without that chunk.
-    pub flatbuffer_size: u64,
-    /// The start of the segments.
-    pub segment_base_offset: u64,
-    /// The number of bytes from `segment_base_offset` to the end of the last segment.
-    pub segment_data_size: u64,
+header! {
+    /// The header of a `.ptd`, at byte 8; at byte 0 in generation 0.
+    #[binrw]
+    #[brw(little, magic = b"FH01")]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct FlatTensorHeader {
+        /// The length of this header in bytes, with its magic and without padding: always 40.
+        #[br(assert(length >= Self::MINIMUM, ErrorKind::HeaderLength {
+            length, minimum: Self::MINIMUM,
+        }))]
+        pub length: u32,
+        /// The length of the chunk inserted at byte 8: this header and its padding. In generation 0 it is the
+        /// start of the FlatBuffer.
+        pub flatbuffer_offset: u64,
+        /// The length of the FlatBuffer in bytes, without that chunk.
+        pub flatbuffer_size: u64,
+        /// The start of the segments.
+        pub segment_base_offset: u64,
+        /// The number of bytes from `segment_base_offset` to the end of the last segment.
+        pub segment_data_size: u64,
+    }
 }
 
 /// A header with its padding of zeros, in the form that a writer inserts at byte 8.

@@ -2,6 +2,8 @@
 
 use core::fmt;
 use core::ops::Range;
+#[cfg(feature = "std")]
+use std::{fs, io, path::Path};
 
 use crate::bytes::wide;
 
@@ -48,7 +50,7 @@ pub trait Source {
     /// Returns the file on disk with the same bytes at the same offsets, if there is one. The
     /// system may copy from that file, which moves its cursor.
     #[cfg(feature = "std")]
-    fn file(&self) -> Option<&std::fs::File> {
+    fn file(&self) -> Option<&fs::File> {
         None
     }
 }
@@ -79,15 +81,52 @@ impl Source for &[u8] {
     }
 }
 
+/// Opens the file at `path`. Returns the length of a regular file, or `None` for a pipe or a device.
+///
+/// # Errors
+///
+/// The errors of the system. A directory is refused.
 #[cfg(feature = "std")]
-impl Source for std::fs::File {
-    type Error = std::io::Error;
+pub fn open(path: &Path) -> io::Result<(fs::File, Option<u64>)> {
+    let file = fs::File::open(path)?;
+    let len = length(&file.metadata()?)?;
+    Ok((file, len))
+}
 
-    fn size(&self) -> std::io::Result<u64> {
+/// Opens a regular file and returns its length. Anything else is refused before it is opened, since
+/// opening a pipe would block.
+///
+/// # Errors
+///
+/// The errors of the system, or the file is not a regular one.
+#[cfg(feature = "std")]
+pub fn open_regular(path: &Path) -> io::Result<(fs::File, u64)> {
+    let refused = || io::Error::other("not a regular file");
+    length(&path.metadata()?)?.ok_or_else(refused)?;
+    match open(path)? {
+        (file, Some(len)) => Ok((file, len)),
+        // The file was replaced after the check.
+        (_, None) => Err(refused()),
+    }
+}
+
+#[cfg(feature = "std")]
+fn length(metadata: &fs::Metadata) -> io::Result<Option<u64>> {
+    match metadata.is_dir() {
+        true => Err(io::Error::new(io::ErrorKind::IsADirectory, "this is a directory")),
+        false => Ok(metadata.is_file().then_some(metadata.len())),
+    }
+}
+
+#[cfg(feature = "std")]
+impl Source for fs::File {
+    type Error = io::Error;
+
+    fn size(&self) -> io::Result<u64> {
         self.metadata().map(|metadata| metadata.len())
     }
 
-    fn read_at(&self, pos: u64, out: &mut [u8]) -> std::io::Result<()> {
+    fn read_at(&self, pos: u64, out: &mut [u8]) -> io::Result<()> {
         #[cfg(unix)]
         return std::os::unix::fs::FileExt::read_exact_at(self, out, pos);
         #[cfg(not(unix))]
@@ -99,7 +138,7 @@ impl Source for std::fs::File {
         }
     }
 
-    fn file(&self) -> Option<&std::fs::File> {
+    fn file(&self) -> Option<&fs::File> {
         Some(self)
     }
 }

@@ -7,9 +7,10 @@ use alloc::vec::Vec;
 
 use super::claims::{Claims, HEADER, HEADER_PADDING, PADDING, TRAILING};
 use super::paths::{Detail, TablePath};
-use super::role::{self, EXTENDED, FLAT_TENSOR, STANDARD};
+use super::role::{self, STANDARD};
 use super::{ByteRole, Map, Name, OtherFile, Part};
 use crate::error::{PathComponent, Place};
+use crate::file::header::{ExtendedHeader, FlatTensorHeader};
 use crate::handle::File;
 use crate::payload::PayloadContents;
 
@@ -131,10 +132,10 @@ impl<'a> ByteInfo<'a> {
         let (tables, end) = (file.region_range().start, self.piece.end);
         let known = |fields: &[&[_]], start| role::in_header(fields, start, self.offset, end);
         (self.role, self.range) = match file {
-            File::Pte(_) => known(&[STANDARD, EXTENDED], 0),
-            File::Ptd(_) if tables == 0 => known(&[STANDARD, FLAT_TENSOR], 0),
+            File::Pte(_) => known(&[STANDARD, ExtendedHeader::FIELDS], 0),
+            File::Ptd(_) if tables == 0 => known(&[STANDARD, FlatTensorHeader::FIELDS], 0),
             File::Ptd(_) if self.offset >= tables => known(&[STANDARD], tables),
-            File::Ptd(_) => known(&[FLAT_TENSOR], 0),
+            File::Ptd(_) => known(&[FlatTensorHeader::FIELDS], 0),
         };
     }
 

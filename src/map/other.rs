@@ -11,11 +11,12 @@ use super::tables::Pass;
 use super::{Label, Map, ROOT, SizeTree, User, narrow};
 use crate::backend::Backend;
 use crate::bytes::wide;
+use crate::file::HeaderField;
 use crate::file::source::Source;
 use crate::foreign::ForeignFormat;
 use crate::handle::{OpenError, ReadVec};
 use crate::limits::Limits;
-use crate::payload::mlx::MlxParts;
+use crate::payload::mlx::{MlxHeader, MlxParts};
 use crate::payload::vulkan::VulkanHeader;
 use crate::payload::xnnpack::{XnnpackHeader, XnnpackParts};
 use crate::payload::{
@@ -308,16 +309,18 @@ impl OtherFile {
     }
 
     /// Returns the fields of the header, and the offset of the first one.
-    pub(super) fn header_fields(&self, offset: u64) -> (Vec<&'static [(&'static str, u64)]>, u64) {
+    pub(super) fn header_fields(&self, offset: u64) -> (Vec<&'static [HeaderField]>, u64) {
         let start = self.region_range().start;
         match self.backend {
             _ if self.place.is_none() => (Vec::new(), 0),
             Some(Backend::Mlx) if offset >= start => (Vec::from([ROOT_OFFSET]), start),
             _ if self.header_apart.is_some() && offset >= start => (Vec::from([STANDARD]), start),
             _ if self.is_archive() => (Vec::from([ZIP]), 0),
-            Some(Backend::Mlx) => (Vec::from([MLX]), 0),
+            Some(Backend::Mlx) => (Vec::from([UNUSED, MlxHeader::FIELDS]), 0),
             Some(Backend::Xnnpack) if self.header_apart.is_some() => (Vec::from([XNNPACK]), 0),
-            Some(_) if self.header_apart.is_some() => (Vec::from([VULKAN]), 0),
+            Some(_) if self.header_apart.is_some() => {
+                (Vec::from([UNUSED, VulkanHeader::FIELDS]), 0)
+            }
             None if self.header_end > 8 => (Vec::from([SIZE, STANDARD]), 0),
             _ => (Vec::from([STANDARD]), 0),
         }
@@ -368,7 +371,7 @@ const PAYLOAD_HEADER: u64 = 30;
 const _: () = assert!(XnnpackHeader::LENGTH == 30 && VulkanHeader::LENGTH == 30);
 
 /// The header of a payload of XNNPACK.
-const XNNPACK: &[(&str, u64)] = &[
+const XNNPACK: &[HeaderField] = &[
     ("without a meaning", 4),
     ("magic", 4),
     ("length", 2),
@@ -378,24 +381,14 @@ const XNNPACK: &[(&str, u64)] = &[
     ("constant_data_size", 8),
 ];
 
-/// The header of a payload of Vulkan.
-const VULKAN: &[(&str, u64)] = &[
-    ("without a meaning", 4),
-    ("magic", 4),
-    ("length", 2),
-    ("flatbuffer_offset", 4),
-    ("flatbuffer_size", 4),
-    ("bytes_offset", 4),
-    ("bytes_size", 8),
-];
+/// The first bytes of a payload of Vulkan or MLX, in front of the magic.
+const UNUSED: &[HeaderField] = &[("without a meaning", 4)];
 
-/// The header of a payload of MLX, and the offset to the root behind it.
-const MLX: &[(&str, u64)] =
-    &[("without a meaning", 4), ("magic", 4), ("data_offset", 8), ("data_size", 8)];
-const ROOT_OFFSET: &[(&str, u64)] = &[("root offset", 4)];
+/// The offset to the root behind the header of a payload of MLX.
+const ROOT_OFFSET: &[HeaderField] = &[("root offset", 4)];
 
 /// The header of the first member of a package.
-const ZIP: &[(&str, u64)] = &[
+const ZIP: &[HeaderField] = &[
     ("signature", 4),
     ("version", 2),
     ("flags", 2),
@@ -411,4 +404,4 @@ const ZIP: &[(&str, u64)] = &[
 ];
 
 /// The size in front of a profile.
-const SIZE: &[(&str, u64)] = &[("size", 4)];
+const SIZE: &[HeaderField] = &[("size", 4)];

@@ -4,7 +4,7 @@ use core::fmt;
 
 use alloc::vec::Vec;
 
-use super::role::Found;
+use super::role::RoleRange;
 use super::{index, narrow};
 use crate::error::{PathComponent, Place};
 
@@ -109,10 +109,10 @@ pub(super) struct Paths {
     here: u32,
     /// The number of components, from the start of the list, that kept paths need.
     needed: usize,
-    hit: Option<(u32, Found)>,
+    hit: Option<(u32, RoleRange)>,
     /// The role of the wanted byte if it lies after the fields of a table. It is used only if no
     /// other object contains the byte.
-    tail: Option<(u32, Found)>,
+    tail: Option<(u32, RoleRange)>,
 }
 
 /// The state to restore when a table has been visited.
@@ -152,7 +152,7 @@ impl Paths {
         &mut self,
         pos: u32,
         bytes: u32,
-        of: impl FnOnce(u32) -> Found,
+        of: impl FnOnce(u32) -> RoleRange,
     ) -> Option<u32> {
         match self.detail {
             Detail::Parts => return None,
@@ -178,13 +178,13 @@ impl Paths {
         if !tail.contains(&at) || self.tail.is_some() {
             return None;
         }
-        self.tail = Some((self.here, Found::beyond(tail)));
+        self.tail = Some((self.here, RoleRange::beyond(tail)));
         self.needed = self.list.len();
         Some(self.here)
     }
 
     /// Returns the path and the role of the wanted byte.
-    pub(super) fn found(&self) -> Option<&(u32, Found)> {
+    pub(super) fn found(&self) -> Option<&(u32, RoleRange)> {
         self.hit.as_ref().or(self.tail.as_ref())
     }
 

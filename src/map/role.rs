@@ -6,6 +6,7 @@ use core::ops::Range;
 use super::index;
 use crate::bytes::u32_at;
 use crate::error::PathComponent;
+use crate::file::HeaderField;
 use crate::flat::desc::{FieldDesc, Kind, Number, Prim, SLOTS_LOOKED_AT, TableDesc};
 use crate::flat::view::Raw;
 
@@ -160,7 +161,7 @@ impl fmt::Display for ByteRole {
 
 /// The role of a byte. Positions count from the start of the FlatBuffer.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct RoleRange {
     pub(super) role: ByteRole,
     /// The range of the bytes that share the role.
     pub(super) range: Range<u32>,
@@ -168,7 +169,7 @@ pub(super) struct Found {
     pub(super) step: Option<PathComponent>,
 }
 
-impl Found {
+impl RoleRange {
     fn new(role: ByteRole, start: u32, bytes: u32, step: Option<PathComponent>) -> Self {
         Self { role, range: start..start.saturating_add(bytes), step }
     }
@@ -179,20 +180,23 @@ impl Found {
 }
 
 /// Returns the role of byte `at` in the vtable of `raw`.
-pub(super) fn in_vtable(raw: Raw<'_>, desc: &'static TableDesc, at: u32) -> Found {
+pub(super) fn in_vtable(raw: Raw<'_>, desc: &'static TableDesc, at: u32) -> RoleRange {
     let start = raw.vtable_pos();
     match at.saturating_sub(start) / 2 {
-        0 => Found::new(ByteRole::VtableLength(raw.vtable_len()), start, 2, None),
-        1 => {
-            Found::new(ByteRole::TableLength(raw.declared_size()), start.saturating_add(2), 2, None)
-        }
+        0 => RoleRange::new(ByteRole::VtableLength(raw.vtable_len()), start, 2, None),
+        1 => RoleRange::new(
+            ByteRole::TableLength(raw.declared_size()),
+            start.saturating_add(2),
+            2,
+            None,
+        ),
         word => {
             let slot = u16::try_from(word.saturating_sub(2)).unwrap_or(u16::MAX);
             let role = ByteRole::Entry { slot, offset: raw.offset_of(slot) };
             let start = start.saturating_add(word.saturating_mul(2));
             let field = desc.fields.iter().find(|field| slots(field).contains(&slot));
             let field = field.map(|field| PathComponent::Field(field.name));
-            Found::new(role, start, 2, field)
+            RoleRange::new(role, start, 2, field)
         }
     }
 }
@@ -202,10 +206,10 @@ fn slots(field: &FieldDesc) -> Range<u16> {
 }
 
 /// Returns the role of byte `at` in the table `raw`, which is `end` bytes long.
-pub(super) fn in_table(raw: Raw<'_>, desc: &'static TableDesc, end: u16, at: u32) -> Found {
+pub(super) fn in_table(raw: Raw<'_>, desc: &'static TableDesc, end: u16, at: u32) -> RoleRange {
     let pos = raw.pos();
     if at.saturating_sub(pos) < 4 {
-        return Found::new(ByteRole::ToVtable { to: raw.vtable_pos().into() }, pos, 4, None);
+        return RoleRange::new(ByteRole::ToVtable { to: raw.vtable_pos().into() }, pos, 4, None);
     }
     // The gap around the byte, from the end of the previous field to the start of the next field.
     let (mut from, mut to) = (pos.saturating_add(4), pos.saturating_add(end.into()));
@@ -225,13 +229,13 @@ pub(super) fn in_table(raw: Raw<'_>, desc: &'static TableDesc, end: u16, at: u32
             {
                 let tag = raw.scalar::<u8>(field.slot).unwrap_or_default();
                 let member = union.member(tag).map(|member| member.name);
-                return Found::new(ByteRole::Tag { tag, member }, start, 1, step);
+                return RoleRange::new(ByteRole::Tag { tag, member }, start, 1, step);
             }
             if let Some(start) = raw.field_pos(field.slot.saturating_add(1))
                 && beside(start..start.saturating_add(4))
             {
                 let to = raw.union(field.slot).map_or(0, |(_, value)| value.pos());
-                return Found::new(ByteRole::Offset { to: to.into() }, start, 4, step);
+                return RoleRange::new(ByteRole::Offset { to: to.into() }, start, 4, step);
             }
             continue;
         }
@@ -252,7 +256,7 @@ pub(super) fn in_table(raw: Raw<'_>, desc: &'static TableDesc, end: u16, at: u32
             },
             _ => ByteRole::Offset { to: raw.target_pos(field.slot).unwrap_or_default().into() },
         };
-        return Found::new(role, start, size, step);
+        return RoleRange::new(role, start, size, step);
     }
     // A field of a newer writer has an unknown size, so it ends at the next field.
     let last = desc.slots().saturating_add(SLOTS_LOOKED_AT).min(raw.slots());
@@ -262,18 +266,18 @@ pub(super) fn in_table(raw: Raw<'_>, desc: &'static TableDesc, end: u16, at: u32
         Some((start, slot)) => {
             let next = starts().map(|(start, _)| start).filter(|&start| start > at).min();
             let bytes = next.map_or(to, |next| next.min(to)).saturating_sub(start);
-            Found::new(ByteRole::UnknownField { slot }, start, bytes, None)
+            RoleRange::new(ByteRole::UnknownField { slot }, start, bytes, None)
         }
-        None => Found::new(ByteRole::BetweenFields, from, to.saturating_sub(from), None),
+        None => RoleRange::new(ByteRole::BetweenFields, from, to.saturating_sub(from), None),
     }
 }
 
 /// Returns the role of byte `at` in the vector of numbers at `pos`.
-pub(super) fn in_numbers(pos: u32, bytes: &[u8], prim: Prim, at: u32) -> Found {
+pub(super) fn in_numbers(pos: u32, bytes: &[u8], prim: Prim, at: u32) -> RoleRange {
     let (first, size) = (pos.saturating_add(4), u32::from(prim.size()));
     let len = bytes.len().checked_div(index(size)).unwrap_or_default();
     let Some(rel) = at.checked_sub(first) else {
-        return Found::new(ByteRole::Count(super::narrow(len)), pos, 4, None);
+        return RoleRange::new(ByteRole::Count(super::narrow(len)), pos, 4, None);
     };
     let nth = rel.checked_div(size).unwrap_or_default();
     let start = nth.saturating_mul(size);
@@ -282,42 +286,42 @@ pub(super) fn in_numbers(pos: u32, bytes: &[u8], prim: Prim, at: u32) -> Found {
         Some(value) => ByteRole::Number { value, prim, name: None },
         None => ByteRole::Data,
     };
-    Found::new(role, first.saturating_add(start), size, Some(PathComponent::Index(nth)))
+    RoleRange::new(role, first.saturating_add(start), size, Some(PathComponent::Index(nth)))
 }
 
 /// Returns the role of byte `at` in the vector of tables at `pos`.
-pub(super) fn in_tables(region: &[u8], pos: u32, at: u32) -> Found {
+pub(super) fn in_tables(region: &[u8], pos: u32, at: u32) -> RoleRange {
     let word = |pos: u32| u32_at(region, index(pos)).unwrap_or_default();
     let first = pos.saturating_add(4);
     let Some(rel) = at.checked_sub(first) else {
-        return Found::new(ByteRole::Count(word(pos)), pos, 4, None);
+        return RoleRange::new(ByteRole::Count(word(pos)), pos, 4, None);
     };
     let nth = rel / 4;
     let start = first.saturating_add(nth.saturating_mul(4));
     let to = u64::from(start).saturating_add(word(start).into());
-    Found::new(ByteRole::Offset { to }, start, 4, Some(PathComponent::Index(nth)))
+    RoleRange::new(ByteRole::Offset { to }, start, 4, Some(PathComponent::Index(nth)))
 }
 
 /// Returns the role of byte `at` in the string of `len` bytes at `pos`.
-pub(super) fn in_text(pos: u32, len: u32, at: u32) -> Found {
+pub(super) fn in_text(pos: u32, len: u32, at: u32) -> RoleRange {
     let first = pos.saturating_add(4);
     match at.checked_sub(first) {
-        None => Found::new(ByteRole::TextLength(len), pos, 4, None),
-        Some(rel) if rel < len => Found::new(ByteRole::Text, first, len, None),
-        Some(_) => Found::new(ByteRole::Terminator, first.saturating_add(len), 1, None),
+        None => RoleRange::new(ByteRole::TextLength(len), pos, 4, None),
+        Some(rel) if rel < len => RoleRange::new(ByteRole::Text, first, len, None),
+        Some(_) => RoleRange::new(ByteRole::Terminator, first.saturating_add(len), 1, None),
     }
 }
 
 /// Returns the role of byte `at` in a header, which has these fields and reaches from `start` to
 /// `end`.
 pub(super) fn in_header(
-    fields: &[&[(&'static str, u64)]],
+    fields: &[&[HeaderField]],
     mut start: u64,
     at: u64,
     end: u64,
 ) -> (ByteRole, Range<u64>) {
     for &(name, bytes) in fields.iter().copied().flatten() {
-        let next = start.saturating_add(bytes);
+        let next = start.saturating_add(bytes.into());
         if at < next {
             return (ByteRole::Header(name), start..next);
         }
@@ -327,23 +331,4 @@ pub(super) fn in_header(
 }
 
 /// The fields at the start of every FlatBuffer with an identifier.
-pub(super) const STANDARD: &[(&str, u64)] = &[("root offset", 4), ("identifier", 4)];
-
-/// The fields of a program's extended header.
-pub(super) const EXTENDED: &[(&str, u64)] = &[
-    ("magic", 4),
-    ("length", 4),
-    ("program_size", 8),
-    ("segment_base_offset", 8),
-    ("segment_data_size", 8),
-];
-
-/// The fields of a data file's header.
-pub(super) const FLAT_TENSOR: &[(&str, u64)] = &[
-    ("magic", 4),
-    ("length", 4),
-    ("flatbuffer_offset", 8),
-    ("flatbuffer_size", 8),
-    ("segment_base_offset", 8),
-    ("segment_data_size", 8),
-];
+pub(super) const STANDARD: &[HeaderField] = &[("root offset", 4), ("identifier", 4)];

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::claims::Claims;
 use super::paths::ObjectKind;
-use super::role::{self, Found};
+use super::role::{self, RoleRange};
 use super::{Label, ROOT, index, narrow};
 use crate::bytes::u32_at;
 use crate::error::PathComponent;
@@ -74,7 +74,7 @@ impl<'c, 'a> Pass<'c, 'a> {
         bytes: u32,
         node: u32,
         what: ObjectKind,
-        of: impl FnOnce(u32) -> Found,
+        of: impl FnOnce(u32) -> RoleRange,
     ) -> u32 {
         let node = match self.claims.paths.keep(pos, bytes, of) {
             Some(last) => self.claims.node(node, Label::Object(last, what)),

@@ -8,7 +8,7 @@ use crate::Pte;
 use crate::bytes::{index as at, narrow};
 use crate::cost;
 use crate::flat::view::Vector;
-use crate::method::{self, Access, ControlFlow, Definitions, Effects};
+use crate::method::{self, Access, Definitions, Effects, MethodControlFlow};
 use crate::schema::program::view::ExecutionPlan;
 
 /// The uses of one tensor.
@@ -69,7 +69,7 @@ pub(super) struct Liveness<'a> {
 
 impl<'a> Liveness<'a> {
     pub(super) fn of(pte: &Pte<'a>, plan: ExecutionPlan<'a>) -> Self {
-        let flow = ControlFlow::of(plan);
+        let flow = MethodControlFlow::of(plan);
         let unused = ValueUses { first_use: NEVER, last_use: 0, ..ValueUses::default() };
         let mut liveness = Self {
             plan,

@@ -3,7 +3,8 @@
 use crate::flat::view::Vector;
 use crate::schema::program::view::{ExecutionPlan, KernelTypes};
 
-/// The access of an instruction to one of its operands.
+/// The access of an instruction to one of its operands, for liveness. That of an unknown operator is
+/// guessed by the order of its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Access {

@@ -43,7 +43,7 @@ impl OuterLoops {
 
 /// The control flow of a method.
 #[derive(Debug, Default)]
-pub(crate) struct ControlFlow {
+pub(crate) struct MethodControlFlow {
     /// The loops, sorted by begin, an outer loop before its inner ones. Any two are nested or
     /// disjoint. If two overlap in part, the earlier one is extended to the end of the later one.
     pub(crate) loops: Vec<Loop>,
@@ -56,7 +56,7 @@ pub(crate) struct ControlFlow {
     pub(crate) len: u32,
 }
 
-impl ControlFlow {
+impl MethodControlFlow {
     pub(crate) fn of(plan: ExecutionPlan<'_>) -> Self {
         let mut flow = Self::default();
         for chain in plan.chains().into_iter().flatten() {

@@ -4,9 +4,10 @@ use super::instruction::{Instruction, Operands};
 use crate::operators::{Gives, Signatures};
 use crate::schema::program::view::InstructionArguments;
 
-/// A change that an instruction makes to a value.
+/// A change that an instruction makes to a value, for the abstract interpreter. Nothing is guessed: an
+/// unknown operator may replace each argument. Liveness needs less, which is [`Access`](super::Access).
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Change {
+pub(crate) enum ValueChange {
     /// The value at `target` becomes the one at `source`, by a move or as the result of an operator
     /// that works in place.
     Copy { source: i32, target: i32 },
@@ -29,13 +30,13 @@ pub(crate) enum Change {
 pub(crate) fn for_each_change(
     signatures: &Signatures,
     instruction: &Instruction<'_>,
-    mut change: impl FnMut(Change),
+    mut change: impl FnMut(ValueChange),
 ) {
     match instruction.operation() {
         Some(InstructionArguments::KernelCall(call)) => {
             let Some(args) = signatures.args(call) else {
                 let all = instruction.operands().iter();
-                return all.for_each(|target| change(Change::Any { target }));
+                return all.for_each(|target| change(ValueChange::Any { target }));
             };
             let first = instruction.operands().get(0);
             // The result of an operator that works in place is its first argument.
@@ -43,26 +44,29 @@ pub(crate) fn for_each_change(
             for (nth, target, kind) in args {
                 if kind.is_written() {
                     in_place = in_place.or(first.filter(|_| nth == 0));
-                    change(Change::Write { target, arg: nth });
+                    change(ValueChange::Write { target, arg: nth });
                 }
                 if kind.is_view() {
-                    change(Change::View { target, base: first });
+                    change(ValueChange::View { target, base: first });
                 }
                 match (kind.gives(), in_place) {
-                    (Some(_), Some(source)) => change(Change::Copy { source, target }),
-                    (Some(gives), None) => change(Change::Result { target, gives }),
+                    (Some(_), Some(source)) => change(ValueChange::Copy { source, target }),
+                    (Some(gives), None) => change(ValueChange::Result { target, gives }),
                     (None, _) => {}
                 }
             }
         }
         Some(InstructionArguments::DelegateCall(_)) => {
-            instruction.operands().iter().for_each(|target| change(Change::Delegate { target }));
+            instruction
+                .operands()
+                .iter()
+                .for_each(|target| change(ValueChange::Delegate { target }));
         }
         Some(InstructionArguments::MoveCall(call)) => {
-            change(Change::Copy { source: call.move_from(), target: call.move_to() });
+            change(ValueChange::Copy { source: call.move_from(), target: call.move_to() });
         }
         Some(InstructionArguments::FreeCall(call)) => {
-            change(Change::Free { target: call.value_index() });
+            change(ValueChange::Free { target: call.value_index() });
         }
         Some(InstructionArguments::JumpFalseCall(_) | InstructionArguments::Unknown(_)) | None => {}
     }
@@ -100,12 +104,12 @@ pub(crate) fn for_each_changed(
     mut change: impl FnMut(i32),
 ) {
     for_each_change(signatures, instruction, |one| match one {
-        Change::Copy { target, .. }
-        | Change::Result { target, .. }
-        | Change::View { target, .. }
-        | Change::Write { target, .. }
-        | Change::Any { target }
-        | Change::Delegate { target } => change(target),
-        Change::Free { .. } => {}
+        ValueChange::Copy { target, .. }
+        | ValueChange::Result { target, .. }
+        | ValueChange::View { target, .. }
+        | ValueChange::Write { target, .. }
+        | ValueChange::Any { target }
+        | ValueChange::Delegate { target } => change(target),
+        ValueChange::Free { .. } => {}
     });
 }

@@ -40,6 +40,39 @@ pub enum External<'m> {
     },
 }
 
+/// The kinds of data that move out of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExternalKind {
+    /// Constant tensors.
+    Constants,
+    /// Named data.
+    Data,
+    /// Both.
+    All,
+}
+
+impl ExternalKind {
+    /// Returns the kind with this name: `constants`, `data` or `all`.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        match name {
+            "constants" => Some(Self::Constants),
+            "data" => Some(Self::Data),
+            "all" => Some(Self::All),
+            _ => None,
+        }
+    }
+
+    /// Returns whether `external` is of this kind and has `least` bytes or more.
+    #[must_use]
+    pub fn includes(self, external: External<'_>, least: u64) -> bool {
+        match external {
+            External::Constant { bytes, .. } => self != Self::Data && bytes >= least,
+            External::Data { bytes, .. } => self != Self::Constants && bytes >= least,
+        }
+    }
+}
+
 /// An error in moving data out of a program, or back.
 #[derive(Debug)]
 #[non_exhaustive]

@@ -57,18 +57,18 @@ pub struct MovedConstants {
 
 /// The place of a payload: the index of its segment, or of its inline data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum PayloadPlace {
     Segment(u32),
     Inline(u32),
 }
 
 /// The places of the payloads of XNNPACK.
 #[derive(Default)]
-struct Places {
+struct PayloadPlaces {
     /// Each place, with the method index and the delegate index of its first delegate.
-    all: Vec<(Place, (usize, usize))>,
+    all: Vec<(PayloadPlace, (usize, usize))>,
     /// The places that also have other uses.
-    shared: BTreeSet<Place>,
+    shared: BTreeSet<PayloadPlace>,
     /// The number of delegates of other backends.
     others: u64,
 }
@@ -145,8 +145,8 @@ impl<'a> PteModel<'a> {
             let bytes = payload.write()?;
             // An inline payload is copied. For a payload in a segment, only the graph is in memory.
             let copied = match place {
-                Place::Segment(_) => bytes.len().saturating_sub(payload.blob.len()),
-                Place::Inline(_) => bytes.len(),
+                PayloadPlace::Segment(_) => bytes.len().saturating_sub(payload.blob.len()),
+                PayloadPlace::Inline(_) => bytes.len(),
             };
             if !named.pay(copied) {
                 return Err(self.fixed(delegate, FixedPayload::Overlap));
@@ -172,7 +172,7 @@ impl<'a> PteModel<'a> {
     /// moved.
     fn change_payload(
         &mut self,
-        place: Place,
+        place: PayloadPlace,
         home: ConstantHome,
         limits: &Limits,
         named: &mut Named,
@@ -198,7 +198,7 @@ impl<'a> PteModel<'a> {
                 self.name_constants(&mut payload, named, least, moved)?
             }
             ConstantHome::Payload => {
-                let is_freed = matches!(place, Place::Segment(_));
+                let is_freed = matches!(place, PayloadPlace::Segment(_));
                 Some(self.embed_constants(&mut payload, named, is_freed, moved))
             }
         };
@@ -206,10 +206,10 @@ impl<'a> PteModel<'a> {
     }
 
     /// Returns the places of XNNPACK's payloads, in the order of delegates.
-    fn payload_places(&mut self) -> Places {
-        let mut places = Places::default();
+    fn payload_places(&mut self) -> PayloadPlaces {
+        let mut places = PayloadPlaces::default();
         // The number of uses of each place: all of them, and those by delegates of XNNPACK.
-        let mut uses: BTreeMap<Place, (usize, usize)> = BTreeMap::new();
+        let mut uses: BTreeMap<PayloadPlace, (usize, usize)> = BTreeMap::new();
         let plans = self.root.execution_plan.iter().flatten();
         for (method, plan) in plans.enumerate() {
             for (nth, delegate) in plan.delegates.iter().flatten().enumerate() {
@@ -217,13 +217,13 @@ impl<'a> PteModel<'a> {
                 places.others = places.others.saturating_add((!is_ours).into());
                 let Some(data) = &delegate.processed else { continue };
                 let place = match data.location {
-                    DataLocation::SEGMENT => Place::Segment(data.index),
-                    DataLocation::INLINE => Place::Inline(data.index),
+                    DataLocation::SEGMENT => PayloadPlace::Segment(data.index),
+                    DataLocation::INLINE => PayloadPlace::Inline(data.index),
                     _ => continue,
                 };
                 let (all, ours) = uses.entry(place).or_default();
                 // Other uses of segments are counted below.
-                *all = all.saturating_add(matches!(place, Place::Inline(_)).into());
+                *all = all.saturating_add(matches!(place, PayloadPlace::Inline(_)).into());
                 if is_ours {
                     if *ours == 0 {
                         places.all.push((place, (method, nth)));
@@ -233,7 +233,7 @@ impl<'a> PteModel<'a> {
             }
         }
         self.root.segment_indices(&mut |&mut nth| {
-            let (all, _) = uses.entry(Place::Segment(nth)).or_default();
+            let (all, _) = uses.entry(PayloadPlace::Segment(nth)).or_default();
             *all = all.saturating_add(1);
         });
         let shared = uses.into_iter().filter(|(_, (all, ours))| all > ours);
@@ -253,10 +253,10 @@ impl<'a> PteModel<'a> {
         Named { segments: segments.collect(), left, ..Named::default() }
     }
 
-    fn payload_blob(&self, place: Place) -> Option<Blob<'a>> {
+    fn payload_blob(&self, place: PayloadPlace) -> Option<Blob<'a>> {
         match place {
-            Place::Segment(nth) => self.segments.get(index(nth)).cloned(),
-            Place::Inline(nth) => {
+            PayloadPlace::Segment(nth) => self.segments.get(index(nth)).cloned(),
+            PayloadPlace::Inline(nth) => {
                 let all = self.root.backend_delegate_data.as_deref().unwrap_or_default();
                 let data = all.get(index(nth)).and_then(|inline| inline.data.clone());
                 data.map(Blob::from)
@@ -391,13 +391,13 @@ impl<'a> PteModel<'a> {
     /// Replaces the payload at a place for all delegates of XNNPACK that use the place.
     fn replace_payload(
         &mut self,
-        place: Place,
+        place: PayloadPlace,
         blob: Blob<'a>,
         is_shared: bool,
     ) -> Result<(), ExternalError> {
         let new = match place {
-            Place::Segment(_) if is_shared => Place::Segment(self.hold(blob)),
-            Place::Segment(nth) => {
+            PayloadPlace::Segment(_) if is_shared => PayloadPlace::Segment(self.hold(blob)),
+            PayloadPlace::Segment(nth) => {
                 self.segments.get_mut(index(nth)).into_iter().for_each(|own| *own = blob.clone());
                 let mut places = self.root.segments();
                 // Constants are aligned within the payload, so the payload must be aligned too.
@@ -409,7 +409,7 @@ impl<'a> PteModel<'a> {
                 }
                 return Ok(());
             }
-            Place::Inline(nth) => {
+            PayloadPlace::Inline(nth) => {
                 let data = Some(blob.to_bytes()?.into_owned());
                 let all = self.root.backend_delegate_data.get_or_insert_default();
                 match all.get_mut(index(nth)).filter(|_| !is_shared) {
@@ -419,14 +419,16 @@ impl<'a> PteModel<'a> {
                     }
                     None => all.push(BackendDelegateInlineData { data }),
                 }
-                Place::Inline(narrow(all.len().saturating_sub(1)))
+                PayloadPlace::Inline(narrow(all.len().saturating_sub(1)))
             }
         };
         let (location, nth, new) = match (place, new) {
-            (Place::Segment(nth), Place::Segment(new)) => (DataLocation::SEGMENT, nth, new),
+            (PayloadPlace::Segment(nth), PayloadPlace::Segment(new)) => {
+                (DataLocation::SEGMENT, nth, new)
+            }
             (
-                Place::Segment(nth) | Place::Inline(nth),
-                Place::Segment(new) | Place::Inline(new),
+                PayloadPlace::Segment(nth) | PayloadPlace::Inline(nth),
+                PayloadPlace::Segment(new) | PayloadPlace::Inline(new),
             ) => (DataLocation::INLINE, nth, new),
         };
         let plans = self.root.execution_plan.iter_mut().flatten();

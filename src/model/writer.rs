@@ -86,11 +86,11 @@ impl<R: RootNode> FileModel<'_, R> {
     }
 
     /// Returns the range of the segments after tables of `size` bytes.
-    fn frame(&self, size: u64, order: &[Place]) -> Result<Frame, ModelError> {
+    fn frame(&self, size: u64, order: &[SegmentRange]) -> Result<Frame, ModelError> {
         let &Container { padding, segment_alignment, segment_base_offset, .. } = &self.container;
         if self.container.header.is_none() {
             let is_pte = R::SCHEMA.extension == "pte";
-            return match is_pte && order.iter().all(Place::is_empty) {
+            return match is_pte && order.iter().all(SegmentRange::is_empty) {
                 true => Ok(Frame { base: 0, data_size: 0, end: size, is_nowhere: true }),
                 false => Err(ModelError::HeaderMissing),
             };
@@ -170,7 +170,7 @@ impl<R: RootNode> FileModel<'_, R> {
     }
 
     /// Returns the ranges of the segments, by offset.
-    fn order(&self) -> Result<Vec<Place>, ModelError> {
+    fn order(&self) -> Result<Vec<SegmentRange>, ModelError> {
         let (declared, given) = (self.root.segment_count(), self.segments.len());
         if declared != given {
             return Err(ModelError::SegmentCount { declared, given });
@@ -182,7 +182,7 @@ impl<R: RootNode> FileModel<'_, R> {
             let Some((index, blob)) = blobs.next() else { return };
             let given = blob.len();
             match begin.checked_add(given) {
-                Some(end) if declared == given => places.push(Place { begin, end, index }),
+                Some(end) if declared == given => places.push(SegmentRange { begin, end, index }),
                 Some(_) => {
                     wrong.get_or_insert(ModelError::SegmentSize { index, declared, given });
                 }
@@ -219,13 +219,13 @@ struct Frame {
 }
 
 /// The range of a segment, counted from the start of the segments.
-struct Place {
+struct SegmentRange {
     begin: u64,
     end: u64,
     index: usize,
 }
 
-impl Place {
+impl SegmentRange {
     fn is_empty(&self) -> bool {
         self.begin == self.end
     }
@@ -233,8 +233,8 @@ impl Place {
 
 /// Returns whether all segments are empty, and some have an offset. They then take no space in the
 /// file.
-fn are_nowhere(places: &[Place]) -> bool {
-    places.iter().all(Place::is_empty) && places.iter().any(|place| place.begin > 0)
+fn are_nowhere(places: &[SegmentRange]) -> bool {
+    places.iter().all(SegmentRange::is_empty) && places.iter().any(|place| place.begin > 0)
 }
 
 /// Returns the tables after filling in their header.

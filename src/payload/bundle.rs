@@ -5,6 +5,7 @@ use core::ops::Range;
 use super::Unreadable;
 use crate::bytes::{array_at, wide};
 use crate::flat::verify;
+use crate::foreign::BUNDLED_PROGRAM;
 use crate::limits::Limits;
 use crate::schema::bundled_program::view;
 
@@ -25,7 +26,7 @@ impl<'b> Bundle<'b> {
     /// The file has another identifier, or breaks a structural rule.
     pub fn read(bytes: &'b [u8], limits: &Limits) -> Result<Self, Unreadable> {
         let magic = array_at(bytes, 4).unwrap_or_default();
-        if !matches!(&magic, b"BP08" | b"BP06") {
+        if !BUNDLED_PROGRAM.contains(&magic) {
             return Err(Unreadable::Magic { magic });
         }
         match verify::read(bytes, limits) {

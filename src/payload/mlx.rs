@@ -9,16 +9,19 @@ use binrw::{BinRead, binrw};
 
 use super::Unreadable;
 use crate::bytes::array_at;
+use crate::file::header;
 
-/// The header of an MLX payload. All offsets are relative to the payload.
-#[binrw]
-#[brw(little, magic = b"MLX0")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MlxHeader {
-    /// The start of the data, and the end of the graph including its padding.
-    pub data_offset: u64,
-    /// The number of bytes of data. MLX's loader does not read this field.
-    pub data_size: u64,
+header! {
+    /// The header of an MLX payload. All offsets are relative to the payload.
+    #[binrw]
+    #[brw(little, magic = b"MLX0")]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct MlxHeader {
+        /// The start of the data, and the end of the graph including its padding.
+        pub data_offset: u64,
+        /// The number of bytes of data. MLX's loader does not read this field.
+        pub data_size: u64,
+    }
 }
 
 impl MlxHeader {

@@ -4,19 +4,20 @@ use core::fmt;
 use core::ops::Range;
 
 use alloc::string::String;
+use binrw::meta::ReadMagic;
 
 use super::Unreadable;
-use super::mlx::MlxParts;
+use super::mlx::{MlxHeader, MlxParts};
 use super::sections::package;
-use super::vulkan::VulkanParts;
-use super::xnnpack::XnnpackParts;
-use crate::backend::Backend;
+use super::vulkan::{VulkanHeader, VulkanParts};
+use super::xnnpack::{XnnpackHeader, XnnpackParts};
+use crate::backend::{Backend, magic};
 use crate::bytes::{array_at, sum, u32_at};
 use crate::flat::desc::Schema;
 use crate::flat::json::{self, Omitted, Options};
 use crate::flat::verify;
 use crate::flat::view::{Proof, Raw, Table};
-use crate::foreign::ForeignFormat;
+use crate::foreign::{BUNDLED_PROGRAM, ET_DUMP, ForeignFormat};
 use crate::limits::Limits;
 use crate::schema::{bundled_program, etdump, mlx, native, tosa, vulkan, xnnpack};
 
@@ -33,7 +34,7 @@ pub struct TablesPlace {
     root: u32,
     /// The accepted identifiers: a FlatBuffer with another one is refused. The list is empty for a
     /// FlatBuffer without an identifier.
-    identifiers: &'static [&'static [u8; 4]],
+    identifiers: &'static [[u8; 4]],
 }
 
 /// A FlatBuffer inside another file, with proven structure.
@@ -71,19 +72,19 @@ impl TablesPlace {
             ForeignFormat::Payload(backend) => Self::of_payload(backend, head, len),
             ForeignFormat::BundledProgram(_) => {
                 let schema = &bundled_program::desc::SCHEMA;
-                Some(Ok(Self { schema, range: 0..len, root: 0, identifiers: &[b"BP08", b"BP06"] }))
+                Some(Ok(Self { schema, range: 0..len, root: 0, identifiers: &BUNDLED_PROGRAM }))
             }
             ForeignFormat::EtDump => {
                 // The runtime may write the FlatBuffer's size in front of it. Alignments count from
                 // the start of the file.
-                let is_bare = array_at(head, 4) == Some(*b"ED00");
+                let is_bare = array_at(head, 4) == Some(ET_DUMP);
                 let size = u32_at(head, 0).map(u64::from).unwrap_or_default();
                 let (root, end) = if is_bare { (0, len) } else { (4, size.saturating_add(4)) };
                 if end > len {
                     return Some(Err(Unreadable::Part { name: "profile", range: 0..end, len }));
                 }
                 let schema = &etdump::desc::SCHEMA;
-                Some(Ok(Self { schema, range: 0..end, root, identifiers: &[b"ED00"] }))
+                Some(Ok(Self { schema, range: 0..end, root, identifiers: &[ET_DUMP] }))
             }
             ForeignFormat::Ptn => Some(package::graph(head, len).map(Self::native)),
             _ => None,
@@ -92,7 +93,7 @@ impl TablesPlace {
 
     /// Returns the place of a graph of the native backend.
     fn native(range: Range<u64>) -> Self {
-        Self { schema: &native::desc::SCHEMA, range, root: 0, identifiers: &[b"NPTG"] }
+        Self { schema: &native::desc::SCHEMA, range, root: 0, identifiers: &[magic::NATIVE] }
     }
 
     /// Returns whether the schema of the backend's payloads is known.
@@ -112,18 +113,18 @@ impl TablesPlace {
                 schema: &xnnpack::desc::SCHEMA,
                 range: parts.graph,
                 root: 0,
-                identifiers: &[b"XN00", b"XN01"],
+                identifiers: &magic::XNNPACK_GRAPH,
             }),
             Backend::Vulkan => VulkanParts::of(head, len).map(|parts| Self {
                 schema: &vulkan::desc::SCHEMA,
                 range: parts.graph,
                 root: 0,
-                identifiers: &[b"VK00"],
+                identifiers: &[magic::VULKAN_GRAPH],
             }),
             // The whole payload is the graph, without a header.
             Backend::Tosa => {
                 let schema = &tosa::desc::SCHEMA;
-                Ok(Self { schema, range: 0..len, root: 0, identifiers: &[b"TOSA"] })
+                Ok(Self { schema, range: 0..len, root: 0, identifiers: &[magic::TOSA] })
             }
             Backend::Native => Ok(Self::native(0..len)),
             Backend::Mlx => MlxParts::of(head, len).map(|parts| Self {
@@ -162,7 +163,7 @@ impl<'b> Tables<'b> {
         let len = usize::try_from(end.saturating_sub(start)).unwrap_or(usize::MAX);
         let bytes = bytes.get(..len).unwrap_or(bytes);
         let magic = array_at(bytes, sum(place.root, 4)).unwrap_or_default();
-        if !place.identifiers.is_empty() && !place.identifiers.contains(&&magic) {
+        if !place.identifiers.is_empty() && !place.identifiers.contains(&magic) {
             return Err(Unreadable::Magic { magic });
         }
         match verify::verify_at(bytes, place.root, place.schema.root, limits) {
@@ -211,4 +212,24 @@ impl<'b> Tables<'b> {
     ) -> Result<Omitted, fmt::Error> {
         json::write_raw(self.root, self.schema.root, options, level, out)
     }
+}
+
+// Schemas and headers declare the magics that writers use now.
+const _: () = {
+    assert!(is_same(bundled_program::desc::SCHEMA.identifier, BUNDLED_PROGRAM[0]));
+    assert!(is_same(etdump::desc::SCHEMA.identifier, ET_DUMP));
+    assert!(is_same(native::desc::SCHEMA.identifier, magic::NATIVE));
+    assert!(is_same(tosa::desc::SCHEMA.identifier, magic::TOSA));
+    assert!(is_same(vulkan::desc::SCHEMA.identifier, magic::VULKAN_GRAPH));
+    assert!(is_same(xnnpack::desc::SCHEMA.identifier, magic::XNNPACK_GRAPH[1]));
+    // The header of XNNPACK is declared with the four bytes in front of its magic.
+    let [.., a, b, c, d] = XnnpackHeader::MAGIC;
+    assert!(is_same([a, b, c, d], magic::XNNPACK));
+    assert!(is_same(VulkanHeader::MAGIC, magic::VULKAN));
+    assert!(is_same(MlxHeader::MAGIC, magic::MLX));
+};
+
+/// Compares two identifiers at compile time.
+const fn is_same(a: [u8; 4], b: [u8; 4]) -> bool {
+    u32::from_le_bytes(a) == u32::from_le_bytes(b)
 }

@@ -11,22 +11,25 @@ use binrw::{BinRead, binrw};
 
 use super::Unreadable;
 use crate::bytes::array_at;
+use crate::file::header;
 
-/// The header of a Vulkan payload. All offsets are relative to the payload.
-#[binrw]
-#[brw(little, magic = b"VH00")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct VulkanHeader {
-    /// The length of the header without padding; at least 30.
-    pub length: u16,
-    /// The start of the graph.
-    pub flatbuffer_offset: u32,
-    /// The length of the graph in bytes, without padding.
-    pub flatbuffer_size: u32,
-    /// The start of the constants.
-    pub bytes_offset: u32,
-    /// The number of bytes of constants; 0 means up to the end of the payload.
-    pub bytes_size: u64,
+header! {
+    /// The header of a Vulkan payload. All offsets are relative to the payload.
+    #[binrw]
+    #[brw(little, magic = b"VH00")]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct VulkanHeader {
+        /// The length of the header without padding; at least 30.
+        pub length: u16,
+        /// The start of the graph.
+        pub flatbuffer_offset: u32,
+        /// The length of the graph in bytes, without padding.
+        pub flatbuffer_size: u32,
+        /// The start of the constants.
+        pub bytes_offset: u32,
+        /// The number of bytes of constants; 0 means up to the end of the payload.
+        pub bytes_size: u64,
+    }
 }
 
 impl VulkanHeader {

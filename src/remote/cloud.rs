@@ -28,6 +28,7 @@ use ureq::http::{self, Uri};
 use super::budget::Budget;
 use super::client::{Client, Reply, Shared, Wanted};
 use super::error::RemoteError;
+use super::pages::{MAX_PAGE, Pages};
 use super::reply::Version;
 use super::url::{ObjectPlace, StoreKind};
 
@@ -84,7 +85,7 @@ impl Client {
     ) -> Result<(), RemoteError> {
         let place = ObjectPlace::parse(text)?;
         let prefix = Path::parse(&place.key).map_err(|_| INVALID_KEY)?;
-        let pages = Arc::new(Pages::default());
+        let pages = Arc::new(Mutex::new(Pages::default()));
         let store = build(&place, self.service(Some(pages)))?;
         run(async {
             let mut objects =
@@ -105,7 +106,7 @@ impl Client {
         self.stores().get(place.kind, &place.bucket, || build(place, self.service(None)))
     }
 
-    fn service(&self, pages: Option<Arc<Pages>>) -> Connector {
+    fn service(&self, pages: Option<Arc<Mutex<Pages>>>) -> Connector {
         Connector { client: self.downgrade(), pages }
     }
 }
@@ -237,32 +238,12 @@ impl Caught {
     }
 }
 
-/// The pages of a listing.
-#[derive(Debug, Default)]
-struct Pages(Mutex<(u32, Option<Uri>)>);
-
-impl Pages {
-    /// Counts a page.
-    fn add(&self, uri: &Uri) -> Result<(), RemoteError> {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (count, last) = &mut *state;
-        if *count >= MAX_PAGES {
-            return Err(RemoteError::Reply("a listing has more than 10,000 pages"));
-        }
-        if last.as_ref() == Some(uri) {
-            return Err(RemoteError::Reply("a page of a listing leads to itself"));
-        }
-        (*count, *last) = (count.saturating_add(1), Some(uri.clone()));
-        Ok(())
-    }
-}
-
 /// Connects `object_store` to our client. Settings for `object_store`'s own client have no effect.
 #[derive(Clone, Debug)]
 struct Connector {
     client: Weak<Shared>,
     /// The pages of the listing, if the store is listed.
-    pages: Option<Arc<Pages>>,
+    pages: Option<Arc<Mutex<Pages>>>,
 }
 
 impl HttpConnector for Connector {
@@ -301,7 +282,7 @@ impl Connector {
         if let Some(pages) = &self.pages
             && parts.method == http::Method::GET
         {
-            pages.add(&parts.uri)?;
+            pages.lock().unwrap_or_else(PoisonError::into_inner).add(&parts.uri)?;
         }
         // The request is for a page of a listing, or for credentials.
         let budget = client.file_budget();
@@ -336,12 +317,6 @@ const INCOMPLETE: RemoteError =
 /// The metadata servers of virtual machines. They are refused even if private addresses are
 /// allowed.
 const MACHINES: [&str; 3] = ["169.254.169.254", "metadata.google.internal", "[fd00:ec2::254]"];
-
-/// The maximum number of pages of a listing.
-const MAX_PAGES: u32 = 10_000;
-
-/// The maximum number of bytes of a page.
-const MAX_PAGE: u64 = 8 << 20;
 
 #[cfg(test)]
 mod tests {

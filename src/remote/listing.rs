@@ -5,6 +5,7 @@ use ureq::http::Uri;
 
 use super::client::{Client, Wanted};
 use super::error::RemoteError;
+use super::pages::{MAX_PAGE, Pages};
 use super::reply::header;
 use super::url::{HubPlace, Origin, parse};
 
@@ -84,7 +85,9 @@ impl Client {
     ) -> Result<bool, RemoteError> {
         let mut uri = parse(&format!("{}/{path}", self.hub()))?;
         let hub = Origin::of(&uri);
-        for _ in 0..MAX_PAGES {
+        let mut pages = Pages::default();
+        loop {
+            pages.add(&uri)?;
             let (page, next) = self.page(&uri)?;
             let entries = serde_json::from_slice::<Vec<Value>>(&page);
             for entry in entries.map_err(|_| RemoteError::Reply("a listing is no list in JSON"))? {
@@ -98,13 +101,9 @@ impl Client {
                 Some(next) if Origin::of(&next) != hub => {
                     return Err(RemoteError::Redirect("the next page is at another origin"));
                 }
-                Some(next) if next == uri => {
-                    return Err(RemoteError::Reply("a page of a listing leads to itself"));
-                }
                 Some(next) => uri = next,
             }
         }
-        Err(RemoteError::Reply("a listing has more than 10,000 pages"))
     }
 
     fn page(&self, uri: &Uri) -> Result<(Vec<u8>, Option<Uri>), RemoteError> {
@@ -134,12 +133,6 @@ fn next_of(link: &str) -> Option<&str> {
         rest.contains("rel=\"next\"").then_some(url)
     })
 }
-
-/// The maximum number of pages of a listing.
-const MAX_PAGES: u32 = 10_000;
-
-/// The maximum number of bytes of a page.
-const MAX_PAGE: u64 = 8 << 20;
 
 #[cfg(test)]
 mod tests {

@@ -31,8 +31,9 @@ pub(super) struct Origin {
 /// ```
 #[must_use]
 pub fn is_url(text: &str) -> bool {
-    ["https://", "http://", "hf://", "s3://", "gs://", "az://"].iter().any(|scheme| {
-        text.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme))
+    text.split_once("://").is_some_and(|(scheme, _)| {
+        let mut known = ["https", "http", HUB_SCHEME].into_iter().chain(STORE_SCHEMES);
+        known.any(|known| known.eq_ignore_ascii_case(scheme))
     })
 }
 
@@ -44,7 +45,7 @@ pub fn shown(text: &str) -> UntrustedString {
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let (_, host) = authority.rsplit_once('@')?;
         // An `hf://` URL has no user name: an `@` in it begins a revision.
-        (scheme != "hf").then(|| format!("{scheme}://{host}{path}"))
+        (scheme != HUB_SCHEME).then(|| format!("{scheme}://{host}{path}"))
     });
     parts.map_or_else(|| text.into(), UntrustedString::from)
 }
@@ -60,14 +61,14 @@ impl RemoteUrl {
         if is_of_store(text) {
             return Self::of_store(text);
         }
-        match text.strip_prefix("hf://") {
-            None => Ok(Self {
+        match is_of_hub(text) {
+            false => Ok(Self {
                 uri: parse(text)?,
                 given: None,
                 #[cfg(feature = "cloud")]
                 object: None,
             }),
-            Some(_) => {
+            true => {
                 let wrong =
                     RemoteError::Url("hf:// needs an organization, a repository and a path");
                 let place = HubPlace::parse(text).and_then(|place| place.resolved());
@@ -102,7 +103,7 @@ impl RemoteUrl {
     /// Returns whether the URL is that of a file on the hub.
     #[must_use]
     pub fn is_of_hub(&self) -> bool {
-        self.given.as_deref().is_some_and(|given| given.starts_with("hf://"))
+        self.given.as_deref().is_some_and(is_of_hub)
     }
 
     /// Returns the URL without its query.
@@ -172,10 +173,21 @@ pub(super) fn parse(text: &str) -> Result<Uri, RemoteError> {
     }
 }
 
+/// Returns whether a text is a URL of the hub.
+fn is_of_hub(text: &str) -> bool {
+    text.split_once("://").is_some_and(|(scheme, _)| scheme == HUB_SCHEME)
+}
+
 /// Returns whether a text is a URL of a cloud store.
 fn is_of_store(text: &str) -> bool {
-    ["s3://", "gs://", "az://"].iter().any(|scheme| text.starts_with(scheme))
+    text.split_once("://").is_some_and(|(scheme, _)| STORE_SCHEMES.contains(&scheme))
 }
+
+/// The scheme of files on the hub.
+const HUB_SCHEME: &str = "hf";
+
+/// The schemes of the kinds of stores.
+const STORE_SCHEMES: [&str; 3] = ["s3", "gs", "az"];
 
 /// Returns whether a text is a URL of a bucket or a prefix, whose objects can be listed. Such a URL
 /// does not end in `.pte` or `.ptd`.
@@ -201,10 +213,11 @@ pub(super) enum StoreKind {
 #[cfg(feature = "cloud")]
 impl StoreKind {
     fn scheme(self) -> &'static str {
+        let [s3, gs, az] = STORE_SCHEMES;
         match self {
-            Self::S3 => "s3",
-            Self::Gs => "gs",
-            Self::Az => "az",
+            Self::S3 => s3,
+            Self::Gs => gs,
+            Self::Az => az,
         }
     }
 }
@@ -282,7 +295,7 @@ pub(super) struct HubPlace<'t> {
 impl<'t> HubPlace<'t> {
     /// Parses `hf://…`. Empty names, `.` and `..` are refused.
     pub(super) fn parse(text: &'t str) -> Option<Self> {
-        let rest = text.strip_prefix("hf://")?;
+        let (_, rest) = text.split_once("://").filter(|_| is_of_hub(text))?;
         let (kind, rest) = match rest.split_once('/') {
             Some(("datasets", rest)) => ("datasets", rest),
             Some(("spaces", rest)) => ("spaces", rest),
@@ -333,7 +346,7 @@ impl<'t> HubPlace<'t> {
             "main" => String::new(),
             revision => format!("@{revision}"),
         };
-        format!("hf://{prefix}{}/{}{revision}", self.org, self.repo.unwrap_or_default())
+        format!("{HUB_SCHEME}://{prefix}{}/{}{revision}", self.org, self.repo.unwrap_or_default())
     }
 }
 

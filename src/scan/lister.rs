@@ -1,7 +1,7 @@
 //! The lister: finds the files of roots, one at a time.
 
 use std::fs::{self, Metadata};
-use std::io::{self, BufRead, Read};
+use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::judge::Judge;
 use super::pattern;
+use crate::quoted::UntrustedString;
 #[cfg(feature = "cloud")]
 use crate::remote::is_store_listing;
 #[cfg(feature = "remote")]
@@ -38,7 +39,7 @@ pub(super) type Key = [u8; 16];
 
 /// The place of a file.
 #[derive(Debug)]
-pub(super) enum Place {
+pub(super) enum TargetPlace {
     Path(PathBuf),
     /// The text of a URL.
     #[cfg(feature = "remote")]
@@ -51,7 +52,7 @@ pub(super) struct Target {
     /// The name of the file. Bytes that are not UTF-8 are `\xNN`.
     pub(super) uri: String,
     pub(super) key: Key,
-    pub(super) place: Result<Place, String>,
+    pub(super) place: Result<TargetPlace, String>,
     pub(super) mtime_ms: Option<i64>,
 }
 
@@ -83,7 +84,7 @@ impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
         #[cfg(feature = "remote")]
         if let Some(text) = path.to_str().filter(|text| is_url(text)) {
             let (key, uri) = (self.key(path, None), shown(text).raw().to_owned());
-            let place = Ok(Place::Url(text.to_owned()));
+            let place = Ok(TargetPlace::Url(text.to_owned()));
             return (self.emit)(Target { uri, key, place, mtime_ms: None });
         }
         self.file(path.to_owned())
@@ -205,7 +206,7 @@ impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
         let listed = client.list(text, |file| {
             if is_named_model(Path::new(&file.url)) {
                 let key = key_of(judge, file.url.as_bytes(), file.id.as_bytes());
-                let place = Ok(Place::Url(file.url.clone()));
+                let place = Ok(TargetPlace::Url(file.url.clone()));
                 let target = Target { uri: file.url, key, place, mtime_ms: None };
                 is_stopped = emit(target).is_err();
             }
@@ -233,7 +234,7 @@ impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
         let listed = client.list_store(text, |file| {
             if is_named_model(Path::new(&file.url)) {
                 let key = key_of(judge, file.url.as_bytes(), file.id.as_bytes());
-                let place = Ok(Place::Url(file.url.clone()));
+                let place = Ok(TargetPlace::Url(file.url.clone()));
                 let mtime_ms = Some(file.mtime_ms);
                 is_stopped = emit(Target { uri: file.url, key, place, mtime_ms }).is_err();
             }
@@ -260,7 +261,12 @@ impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
         let (len, mtime_ns) = (metadata.len(), mtime_ns(&metadata));
         let key = self.key(&path, Some((len, mtime_ns)));
         let mtime_ms = i64::try_from(mtime_ns.div_euclid(1_000_000)).ok();
-        (self.emit)(Target { uri: text_of(&path), key, place: Ok(Place::Path(path)), mtime_ms })
+        (self.emit)(Target {
+            uri: text_of(&path),
+            key,
+            place: Ok(TargetPlace::Path(path)),
+            mtime_ms,
+        })
     }
 
     /// Lists a file that cannot be read.
@@ -295,14 +301,6 @@ fn key_of(judge: &Judge, name: &[u8], state: &[u8]) -> Key {
     key
 }
 
-/// Opens a regular file. Any other kind of file is refused before opening.
-pub(super) fn open_regular(path: &Path) -> io::Result<fs::File> {
-    match path.metadata()?.is_file() {
-        true => fs::File::open(path),
-        false => Err(io::Error::other("not a regular file")),
-    }
-}
-
 fn is_named_model(path: &Path) -> bool {
     path.extension().is_some_and(|extension| {
         extension.eq_ignore_ascii_case("pte") || extension.eq_ignore_ascii_case("ptd")
@@ -319,15 +317,9 @@ fn mtime_ns(metadata: &Metadata) -> i128 {
     }
 }
 
-/// Returns the text of a path. Bytes that are not UTF-8 become `\xNN`, so that different names stay
-/// different.
+/// Returns the text of a path.
 fn text_of(path: &Path) -> String {
-    let mut name = String::new();
-    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
-        name.push_str(chunk.valid());
-        chunk.invalid().iter().for_each(|byte| name.push_str(&format!("\\x{byte:02x}")));
-    }
-    name
+    UntrustedString::from(path.as_os_str()).raw().to_owned()
 }
 
 #[cfg(unix)]

@@ -11,12 +11,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use super::judge::{Depth, Judge, set_unreadable};
-use super::lister::{Key, Lister, Place, ScanRoot, Stopped, Target, open_regular};
+use super::lister::{Key, Lister, ScanRoot, Stopped, Target, TargetPlace};
 use super::manifest::{MANIFEST, Manifest};
 use super::parts::{Parts, RowFormat};
 #[cfg(feature = "remote")]
 use super::row::Cell;
 use super::row::Row;
+use crate::file::open_regular;
 use crate::limits::Limits;
 use crate::quoted::UntrustedString;
 #[cfg(feature = "remote")]
@@ -315,11 +316,11 @@ fn row_of(target: Target, judge: &Judge, scan: &Scan) -> Row {
     let mut row = judge.row(&target.uri);
     row.mtime_ms = target.mtime_ms;
     let judged = match target.place {
-        Ok(Place::Path(path)) => open_regular(&path)
-            .map(|file| judge.judge(file, &mut row))
+        Ok(TargetPlace::Path(path)) => open_regular(&path)
+            .map(|(file, _)| judge.judge(file, &mut row))
             .map_err(|error| error.to_string()),
         #[cfg(feature = "remote")]
-        Ok(Place::Url(url)) => scan.judge_url(&url, judge, &mut row),
+        Ok(TargetPlace::Url(url)) => scan.judge_url(&url, judge, &mut row),
         Err(message) => Err(message),
     };
     #[cfg(not(feature = "remote"))]

@@ -34,9 +34,9 @@ impl ConstantElements {
 /// The constants to read, by method and value: arguments whose elements a contract has conditions
 /// on, and the sources of moves, views and copies.
 #[derive(Default)]
-pub(super) struct Places(BTreeMap<(u32, u32), Place>);
+pub(super) struct ConstantsByValue(BTreeMap<(u32, u32), ConstantBytes>);
 
-impl Places {
+impl ConstantsByValue {
     /// Adds the constants of a method.
     pub(super) fn add(&mut self, method: &Method<'_, '_>) {
         let Some(operators) = Operators::of(&method.signatures) else { return };
@@ -46,7 +46,8 @@ impl Places {
                 if self.0.contains_key(&(method.nth, value)) {
                     return;
                 }
-                let place = Place::of(method, value).filter(|place| place.dtype.kind() == kind);
+                let place =
+                    ConstantBytes::of(method, value).filter(|place| place.dtype.kind() == kind);
                 if let Some(place) = place {
                     self.0.insert((method.nth, value), place);
                 }
@@ -73,7 +74,7 @@ impl Places {
         // The number of bytes that may still be read: constants of a hostile file may overlap.
         let mut left = file.file_len().saturating_mul(2).saturating_add(PIECE);
         let mut found = BTreeMap::new();
-        let mut read: Option<(Place, Option<ElementBounds>)> = None;
+        let mut read: Option<(ConstantBytes, Option<ElementBounds>)> = None;
         for (value, place) in places {
             let bounds = match read.as_ref().filter(|(other, _)| *other == place) {
                 Some((_, bounds)) => *bounds,
@@ -103,7 +104,7 @@ impl Places {
 
 /// The byte range of a constant in the file, and its dtype.
 #[derive(PartialEq, Eq)]
-struct Place {
+struct ConstantBytes {
     bytes: Range<u64>,
     dtype: Dtype,
 }
@@ -134,7 +135,7 @@ impl Dtype {
     }
 }
 
-impl Place {
+impl ConstantBytes {
     /// Returns the place of a value, if it is a constant of a dtype that is read.
     fn of(method: &Method<'_, '_>, value: u32) -> Option<Self> {
         let (tensor, bytes) = method.constant(value)?;

@@ -1,4 +1,5 @@
-//! The control flow of one chain, as the interpreter follows it.
+//! The control flow of one chain, as the interpreter follows it. That of a whole method, for liveness, is in
+//! `method/cfg.rs`.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -13,7 +14,7 @@ use crate::schema::program::view::Chain;
 /// The loops of a chain, and the forward jumps that have not reached their target yet.
 ///
 /// Pcs count from the beginning of the chain.
-pub(super) struct ControlFlow {
+pub(super) struct ChainControlFlow {
     loops: OuterLoops,
     /// Forward jumps by their target.
     pending: BTreeMap<u32, PendingJumps>,
@@ -30,7 +31,7 @@ pub(super) struct PendingJumps {
     pub(super) is_taken_first: bool,
 }
 
-impl ControlFlow {
+impl ChainControlFlow {
     pub(super) fn of(
         plan: &Plan<'_, '_>,
         constants: &ConstantBools,

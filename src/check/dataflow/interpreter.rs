@@ -7,7 +7,7 @@
 
 use alloc::vec::Vec;
 
-use super::control_flow::{ControlFlow, PendingJumps};
+use super::control_flow::{ChainControlFlow, PendingJumps};
 use super::judge::{Broken, Judge, is_copied};
 use super::known::Known;
 use super::rules::MOVE_UNSTORED;
@@ -19,7 +19,7 @@ use crate::check::rule::Severity;
 use crate::cost;
 use crate::error::PathComponent;
 use crate::flat::view::Table;
-use crate::method::{self, Change, Instruction, Loop};
+use crate::method::{self, Instruction, Loop, ValueChange};
 use crate::operators::contracts::{SizesAfter, result, result_kind};
 use crate::operators::{Gives, Kinds, Scalar};
 use crate::schema::program::view::{Chain, InstructionArguments, KernelTypes};
@@ -137,7 +137,7 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
     fn run_chain(&mut self, nth: u32, chain: Chain<'a>, out: &mut Findings) {
         let Some(instructions) = chain.instructions() else { return };
         let len = narrow(instructions.len());
-        let mut flow = ControlFlow::of(self.judge.plan, &self.constants, chain, len);
+        let mut flow = ChainControlFlow::of(self.judge.plan, &self.constants, chain, len);
         // Whether no path so far leads here: the instruction follows a jump that is always taken.
         let mut is_unreached = false;
         let mut imprecise_until = 0;
@@ -200,7 +200,7 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
     /// first of these jumps may still be as it was at that jump.
     ///
     /// Returns whether any of these jumps can be taken before any backward jump.
-    fn join_jumps_to(&mut self, flow: &mut ControlFlow, pc: u32, last_join: &mut u32) -> bool {
+    fn join_jumps_to(&mut self, flow: &mut ChainControlFlow, pc: u32, last_join: &mut u32) -> bool {
         let Some(jumps) = flow.take_jumps_to(pc) else { return false };
         *last_join = pc;
         while self.log.len() > jumps.log_len
@@ -293,31 +293,31 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
     fn apply(&mut self, instruction: &Instruction<'a>) {
         let signatures = self.judge.kernels.signatures();
         method::for_each_change(signatures, instruction, |change| match change {
-            Change::Copy { source, target } => {
+            ValueChange::Copy { source, target } => {
                 if let Some(source) = self.state.get(source).copied() {
                     self.set_value(target, source.is, By::Move);
                 }
             }
-            Change::Result { target, gives } => {
+            ValueChange::Result { target, gives } => {
                 let is = self.result(gives, instruction);
                 self.set_value(target, is, By::Result);
             }
-            Change::View { target, base } => {
+            ValueChange::View { target, base } => {
                 let base = base.and_then(|base| self.state.tensor(self.judge.values, base));
                 let memory = base.map_or(Memory::Unknown, |base| self.state.memory(base));
                 self.set_memory(target, memory);
                 self.set_sizes(target, self.sizes_of_view(instruction, target));
             }
-            Change::Any { target } => {
+            ValueChange::Any { target } => {
                 self.set_tensor(target, None, None);
                 self.set_value(target, Is::UNKNOWN, By::File);
             }
-            Change::Delegate { target } => {
+            ValueChange::Delegate { target } => {
                 self.set_tensor(target, None, None);
                 self.delegate(target);
             }
-            Change::Free { target } => self.set_memory(target, Memory::Freed),
-            Change::Write { target, arg } => self.write(target, arg, instruction),
+            ValueChange::Free { target } => self.set_memory(target, Memory::Freed),
+            ValueChange::Write { target, arg } => self.write(target, arg, instruction),
         });
     }
 

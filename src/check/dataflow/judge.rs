@@ -13,7 +13,7 @@ use crate::backend::Backend;
 use crate::check::calls::rules::{
     FREE_TYPE, JUMP_CONDITION_STORAGE, JUMP_CONDITION_TYPE, STORAGE_MISSING,
 };
-use crate::check::kernels::{ARGS_COUNT, ARGS_TYPE, Kernels, Wrong};
+use crate::check::kernels::{ARGS_COUNT, ARGS_TYPE, BrokenRule, Kernels};
 use crate::check::rule::Rule;
 use crate::check::site::Plan;
 use crate::check::values::{Values, is_constant};
@@ -45,7 +45,7 @@ impl<'a> Judge<'_, '_, 'a> {
         instruction: &Instruction<'a>,
         state: &State,
         most: impl FnMut(i32) -> usize,
-    ) -> Option<Wrong> {
+    ) -> Option<BrokenRule> {
         let broken = match instruction.operation()? {
             InstructionArguments::KernelCall(call) => return self.kernel(call, state, most),
             InstructionArguments::DelegateCall(call) => return self.delegate(call, state, most),
@@ -65,7 +65,7 @@ impl<'a> Judge<'_, '_, 'a> {
         call: KernelCall<'a>,
         state: &State,
         mut most: impl FnMut(i32) -> usize,
-    ) -> Option<Wrong> {
+    ) -> Option<BrokenRule> {
         let Some((_, letters)) = self.kernels.signature(call) else {
             return self.unknown_operator(call, state, most);
         };
@@ -152,7 +152,7 @@ impl<'a> Judge<'_, '_, 'a> {
         call: KernelCall<'a>,
         state: &State,
         mut most: impl FnMut(i32) -> usize,
-    ) -> Option<Wrong> {
+    ) -> Option<BrokenRule> {
         let args = call.args()?;
         let last = args.len().checked_sub(1).and_then(|last| args.get(last));
         (0..).zip(args).filter(|&(_, index)| Some(index) != last).find_map(|(nth, index)| {
@@ -168,7 +168,7 @@ impl<'a> Judge<'_, '_, 'a> {
         call: DelegateCall<'a>,
         state: &State,
         mut most: impl FnMut(i32) -> usize,
-    ) -> Option<Wrong> {
+    ) -> Option<BrokenRule> {
         let gives_memory = self.backend(call) != Some(Backend::Xnnpack);
         (0..).zip(call.args()?).find_map(|(nth, index)| {
             let found = self.tensors_without_data(index, state, most(index));

@@ -5,7 +5,7 @@ use alloc::format;
 use super::known::Known;
 use super::rules::{ARGS_OVERLAP, INDEX_OVERLAP, OUTPUT_RESIZED, VIEW_CAPACITY};
 use super::state::{Memory, list};
-use crate::check::kernels::{MOST_ITEMS, Wrong};
+use crate::check::kernels::{BrokenRule, MOST_ITEMS};
 use crate::limits::MOST_DIMENSIONS;
 use crate::operators::{Hazard, Kind};
 use crate::pte::Arena;
@@ -15,7 +15,7 @@ use crate::schema::program::view::{KernelCall, KernelTypes, Tensor};
 
 /// Finds an output of a call whose memory another argument uses. Arguments that the kernel reads
 /// again after it has written or resized the output are reported first.
-pub(super) fn find<'a>(known: &Known<'_, '_, 'a>, call: KernelCall<'a>) -> Option<Wrong> {
+pub(super) fn find<'a>(known: &Known<'_, '_, 'a>, call: KernelCall<'a>) -> Option<BrokenRule> {
     let hazard = known.kernels.hazard(call);
     let mut overlap = None;
     for (nth, index, _) in known.kernels.args(call)?.filter(|(.., kind)| kind.is_written()) {
@@ -36,7 +36,7 @@ pub(super) fn find<'a>(known: &Known<'_, '_, 'a>, call: KernelCall<'a>) -> Optio
 }
 
 /// Reports an output that is a view and that, at its largest sizes, exceeds the memory of its base.
-fn exceeds_base(known: &Known<'_, '_, '_>, output: &Located<'_>, nth: u32) -> Option<Wrong> {
+fn exceeds_base(known: &Known<'_, '_, '_>, output: &Located<'_>, nth: u32) -> Option<BrokenRule> {
     if output.owner == output.id || output.is_static() {
         return None;
     }
@@ -58,7 +58,7 @@ fn output_is_sized_again<'a>(
     hazard: &Hazard,
     output: &Located<'a>,
     nth: u32,
-) -> Option<Wrong> {
+) -> Option<BrokenRule> {
     if output.is_static() {
         return None;
     }
@@ -78,7 +78,7 @@ fn output_is_read_again<'a>(
     hazard: &Hazard,
     output: &Located<'a>,
     nth: u32,
-) -> Option<Wrong> {
+) -> Option<BrokenRule> {
     let args = call.args()?;
     hazard.read_again.iter().find_map(|&at| {
         let value = args.get(crate::bytes::index(at))?;
@@ -100,7 +100,7 @@ fn index_is_overwritten<'a>(
     known: &Known<'_, '_, 'a>,
     call: KernelCall<'a>,
     hazard: &Hazard,
-) -> Option<Wrong> {
+) -> Option<BrokenRule> {
     let args = call.args()?;
     hazard.read_again.iter().find_map(|&at| {
         let value = args.get(crate::bytes::index(at))?;
@@ -121,7 +121,7 @@ fn arguments_overlap<'a>(
     call: KernelCall<'a>,
     output: &Located<'a>,
     nth: u32,
-) -> Option<Wrong> {
+) -> Option<BrokenRule> {
     let place = output.place.filter(|_| output.owner == output.id)?;
     let is_tensor = |kind: Kind| kind.needs_data() && kind.accepts(tag::Tensor);
     let mut others = known.kernels.args(call)?.filter(|&(.., kind)| is_tensor(kind));

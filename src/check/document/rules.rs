@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::check::{Rule, Severity, coverage, rules};
+use crate::check::{Policy, Rule, Severity, coverage, rule, rules};
 use crate::error::ErrorKind;
 
 /// The name of the finding on a file that could not be read.
@@ -75,6 +75,19 @@ impl RuleDocument {
     #[must_use]
     pub fn new(rule: RuleRecord) -> Self {
         Self { schema: "pte.explain/1", rule }
+    }
+}
+
+impl Policy {
+    /// Turns findings of the rule called `name` into Errors, or all Warnings for `warnings`. A refusal
+    /// is an Error already, so its code changes nothing. Returns `None` for another name.
+    #[must_use]
+    pub fn deny_named(self, name: &str) -> Option<Self> {
+        match rule(name) {
+            _ if name == "warnings" => Some(self.deny_warnings()),
+            Some(rule) => Some(self.deny(rule)),
+            None => RuleRecord::all().iter().any(|record| record.id == name).then_some(self),
+        }
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Overwritten(Vec<(u32, u32)>);
 /// An index tensor that no instruction writes.
 struct Index {
     value: u32,
-    tensor: Place,
+    tensor: PlannedBytes,
     /// A tensor of another dtype that instructions write to the same memory.
     over: Option<u32>,
     /// Whether a tensor of the same dtype is in the same memory. The index tensor may be its view.
@@ -31,13 +31,13 @@ struct Index {
 }
 
 /// The range of a planned tensor in its arena, and the dtype of the tensor.
-struct Place {
+struct PlannedBytes {
     arena: Arena,
     end: u64,
     dtype: ScalarType,
 }
 
-impl Place {
+impl PlannedBytes {
     /// Returns the place of a planned tensor with elements.
     fn of(tensor: Tensor<'_>) -> Option<Self> {
         let arena = Arena::of(tensor.allocation_info()?);
@@ -70,7 +70,7 @@ impl Overwritten {
             }
             let Some(KernelTypes::Tensor(tensor)) = plan.value(value.into()) else { continue };
             let is_index = matches!(tensor.scalar_type(), ScalarType::INT | ScalarType::LONG);
-            if let Some(tensor) = Place::of(tensor).filter(|_| is_index) {
+            if let Some(tensor) = PlannedBytes::of(tensor).filter(|_| is_index) {
                 found.push(Index { value, tensor, over: None, is_view: false });
             }
         }
@@ -83,7 +83,7 @@ impl Overwritten {
         }
         for (other, value) in plan.values() {
             let Some(KernelTypes::Tensor(tensor)) = value.val() else { continue };
-            let Some(place) = Place::of(tensor) else { continue };
+            let Some(place) = PlannedBytes::of(tensor) else { continue };
             for index in &mut found {
                 if other == index.value || !place.overlaps(&index.tensor) {
                     continue;

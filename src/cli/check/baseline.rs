@@ -26,7 +26,7 @@ struct Accepted {
 }
 
 #[derive(Deserialize, Serialize)]
-struct Row {
+struct AcceptedRow {
     #[serde(flatten)]
     accepted: Accepted,
     count: u64,
@@ -35,7 +35,7 @@ struct Row {
 #[derive(Deserialize, Serialize)]
 struct Document {
     schema: String,
-    findings: Vec<Row>,
+    findings: Vec<AcceptedRow>,
 }
 
 /// The accepted findings, each with its number of occurrences.
@@ -90,7 +90,7 @@ impl Baseline {
     /// Writes the baseline to `path`. Refuses to overwrite one of `inputs`.
     pub(super) fn write(self, path: &Path, inputs: &[PathBuf]) -> Result<u64, Problem> {
         let mut out = Output::beside(Some(path), Content::Plain, inputs)?;
-        let rows = self.0.into_iter().map(|(accepted, count)| Row { accepted, count });
+        let rows = self.0.into_iter().map(|(accepted, count)| AcceptedRow { accepted, count });
         let findings: Vec<_> = rows.collect();
         let count = wide(findings.len());
         out.json(&Document { schema: SCHEMA.into(), findings })?;

@@ -73,13 +73,8 @@ impl PolicyArguments {
             policy = policy.allow(allowed(name)?);
         }
         for name in self.deny.iter().chain(&config.deny) {
-            policy = match (name.as_str(), rule(name)) {
-                ("warnings", _) => policy.deny_warnings(),
-                (_, Some(rule)) => policy.deny(rule),
-                // A refusal is always an Error, so the policy stays the same.
-                (_, None) if is_refusal(name) => policy,
-                _ => return Err(unknown_rule(name, &["warnings"])),
-            };
+            let unknown = || unknown_rule(name, &["warnings"]);
+            policy = policy.deny_named(name).ok_or_else(unknown)?;
         }
         Ok(policy)
     }

@@ -8,13 +8,13 @@ use crate::cli::problem::Problem;
 use crate::cli::text::name_of;
 
 /// A path to check.
-pub(super) struct Found {
+pub(super) struct PathToCheck {
     pub(super) path: PathBuf,
     /// The reason why the path is not opened, if there is one.
     pub(super) problem: Option<Problem>,
 }
 
-impl Found {
+impl PathToCheck {
     fn problem(path: PathBuf, error: io::Error) -> Self {
         let problem = Problem::io(name_of(&path), error);
         Self { path, problem: Some(problem) }
@@ -25,28 +25,32 @@ impl Found {
 ///
 /// Folders that cannot be read are added with their problem, and so are models that are not regular
 /// files.
-pub(super) fn add_files(path: &Path, all: &mut Vec<Found>) {
+pub(super) fn add_files(path: &Path, all: &mut Vec<PathToCheck>) {
     if path.as_os_str() == "-" || !path.is_dir() {
-        all.push(Found { path: path.to_owned(), problem: None });
+        all.push(PathToCheck { path: path.to_owned(), problem: None });
         return;
     }
     let mut folders = vec![path.to_owned()];
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
         if let Err(error) = search(&folder, &mut folders, &mut found) {
-            found.push(Found::problem(folder, error));
+            found.push(PathToCheck::problem(folder, error));
         }
     }
     if found.is_empty() {
         let message = "no .pte, .ptd or .bpte file in this folder".into();
         let problem = Problem::Unreadable { file: name_of(path), message };
-        found.push(Found { path: path.to_owned(), problem: Some(problem) });
+        found.push(PathToCheck { path: path.to_owned(), problem: Some(problem) });
     }
     found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     all.append(&mut found);
 }
 
-fn search(folder: &Path, folders: &mut Vec<PathBuf>, found: &mut Vec<Found>) -> io::Result<()> {
+fn search(
+    folder: &Path,
+    folders: &mut Vec<PathBuf>,
+    found: &mut Vec<PathToCheck>,
+) -> io::Result<()> {
     for entry in folder.read_dir()? {
         let entry = entry?;
         let path = entry.path();
@@ -55,10 +59,10 @@ fn search(folder: &Path, folders: &mut Vec<PathBuf>, found: &mut Vec<Found>) -> 
             Ok(kind) if kind.is_dir() => folders.push(path),
             _ if !is_named_model(&path) => {}
             Ok(_) => found.push(match ensure_regular(&path) {
-                Ok(()) => Found { path, problem: None },
-                Err(error) => Found::problem(path, error),
+                Ok(()) => PathToCheck { path, problem: None },
+                Err(error) => PathToCheck::problem(path, error),
             }),
-            Err(error) => found.push(Found::problem(path, error)),
+            Err(error) => found.push(PathToCheck::problem(path, error)),
         }
     }
     Ok(())

@@ -10,8 +10,8 @@ use pte::quoted::UntrustedString;
 use serde::Serialize;
 
 use super::OutputFormat;
+use crate::cli::input::Readable;
 use crate::cli::json;
-use crate::cli::other::Readable;
 use crate::cli::output::Output;
 use crate::cli::problem::{BOLD, DIM, NAME, Problem};
 use crate::cli::text::{grouped, name};

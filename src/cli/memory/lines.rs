@@ -5,6 +5,7 @@ use pte::quoted::UntrustedString;
 
 use super::method::Method;
 use super::{Show, Subject};
+use crate::cli::input::Readable;
 use crate::cli::output::Output;
 use crate::cli::problem::Problem;
 

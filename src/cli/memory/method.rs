@@ -5,7 +5,7 @@ use core::cmp::Reverse;
 use pte::memory::{Budget, LiveRange, Memory, PlannedArena, PlannedTensor};
 use pte::quoted::{Untrusted, UntrustedString};
 
-use crate::cli::input::Input;
+use crate::cli::input::{Input, Readable};
 use crate::cli::problem::Problem;
 use crate::cli::text;
 

@@ -9,6 +9,7 @@ use pte::quoted::UntrustedString;
 use super::chart;
 use super::method::{self, Method};
 use super::{MOST_METHODS, Show, Subject};
+use crate::cli::input::Readable;
 use crate::cli::output::Output;
 use crate::cli::problem::{BOLD, DIM, ERROR, NAME, Problem, WARNING};
 use crate::cli::size::percent;

@@ -12,6 +12,7 @@ use pte::quoted::{UntrustedString, is_harmless};
 
 use super::method::{self, Method};
 use super::{Show, Subject};
+use crate::cli::input::Readable;
 use crate::cli::output::Output;
 use crate::cli::problem::Problem;
 use crate::cli::text::{self, count, grouped};

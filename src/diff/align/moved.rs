@@ -23,7 +23,7 @@ pub(super) fn moved(
     pairs: Vec<Pair>,
 ) -> Vec<Pair> {
     let exact = [exact(a, fine_a), exact(b, fine_b)];
-    let Some(found) = Found::of(&pairs, a, b, &exact) else { return pairs };
+    let Some(found) = Partners::of(&pairs, a, b, &exact) else { return pairs };
     let in_order = longest_increasing(&found.to_b);
     let (mut all, mut next) = (Vec::with_capacity(pairs.len()), 0u32);
     let behind = |all: &mut Vec<Pair>, range: core::ops::Range<u32>| {
@@ -48,12 +48,12 @@ pub(super) fn moved(
 }
 
 /// For each instruction, its partner in the other method, or [`NONE`].
-struct Found {
+struct Partners {
     to_b: Vec<u32>,
     to_a: Vec<u32>,
 }
 
-impl Found {
+impl Partners {
     /// Returns all partners, including those of moved instructions; `None` if nothing moved.
     fn of(
         pairs: &[Pair],

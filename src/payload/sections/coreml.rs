@@ -13,6 +13,7 @@ use core::ops::{Deref, Range};
 use serde_json::Value;
 
 use super::{Head, Section, Sections, Stop};
+use crate::backend::magic::CORE_ML_REFERENCE as REFERENCE;
 use crate::bytes::{index, narrow};
 use crate::payload::Unreadable;
 
@@ -24,7 +25,7 @@ where
     R: FnMut(Range<u64>) -> Result<B, E>,
 {
     let size = head.len.min(LARGEST);
-    if head.read(0, 4.min(head.len))?.starts_with(REFERENCE) {
+    if head.read(0, 4.min(head.len))?.starts_with(&REFERENCE) {
         let bytes = head.read(0, size)?;
         let text = bytes.get(REFERENCE.len()..).unwrap_or_default();
         let reference = value(text).ok_or(Unreadable::Block { at: 4 })?;
@@ -89,8 +90,6 @@ fn files(contents: &Value) -> Option<Vec<(String, Range<u64>)>> {
     }
     Some(files)
 }
-
-const REFERENCE: &[u8] = b"CMJR";
 
 /// The kind of a node that is a file.
 const FILE: u64 = 0;

@@ -7,6 +7,7 @@ use alloc::string::String;
 use core::ops::{Deref, Range};
 
 use super::{Head, Section, Sections, Stop};
+use crate::backend::magic;
 use crate::bytes::{array_at, u32_at};
 use crate::payload::Unreadable;
 
@@ -79,7 +80,10 @@ const EXTERNAL: u8 = 1;
 /// The length of a key in bytes.
 const KEY: u64 = 64;
 
-const START: &str = "vela_bin_stream";
+const START: &str = match magic::ETHOS_U.to_str() {
+    Ok(name) => name,
+    Err(_) => "",
+};
 const END: &str = "vela_end_stream";
 
 /// The names of blocks.

@@ -7,6 +7,7 @@ use alloc::string::String;
 use core::ops::{Deref, Range};
 
 use super::{Head, Section, Sections, Stop};
+use crate::backend::magic;
 use crate::bytes::array_at;
 use crate::payload::Unreadable;
 
@@ -19,7 +20,7 @@ where
 {
     let mut found = Sections::default();
     let start = head.read(0, MAGIC.min(head.len))?;
-    if &*start != b"RR_UPCVO" {
+    if *start != magic::OPEN_VINO {
         found.add(Section::new("model", 0..head.len), head.len)?;
         return Ok(found);
     }

@@ -6,6 +6,7 @@
 use core::ops::{Deref, Range};
 
 use super::{Head, Section, Sections, Stop};
+use crate::backend::magic::{QNN_CONTEXT, QNN_GRAPH};
 use crate::bytes::{array_at, u32_at};
 
 /// Finds the binary.
@@ -17,8 +18,8 @@ where
 {
     let mut found = Sections::default();
     let start = head.read(0, 4.min(head.len))?;
-    match u32_at(&start, 0) {
-        Some(CONTEXT) => {
+    match array_at(&start, 0) {
+        Some(QNN_CONTEXT) => {
             let bytes = head.read(0, HEADER)?;
             let size = array_at(&bytes, 12).map(u64::from_le_bytes).unwrap_or_default();
             // Before release 1.2, the binary follows the header without padding.
@@ -27,7 +28,7 @@ where
             let range = start..start.saturating_add(size);
             found.add(Section::new("context binary", range), head.len)?;
         }
-        Some(QCIR) => {
+        Some(QNN_GRAPH) => {
             let bytes = head.read(0, QCIR_HEADER)?;
             let graph = u64::from(u32_at(&bytes, 4).unwrap_or_default());
             let tensors = array_at(&bytes, 8).map(u64::from_le_bytes).unwrap_or_default();
@@ -41,15 +42,9 @@ where
     Ok(found)
 }
 
-/// The magic of a context binary.
-const CONTEXT: u32 = 0x5678_abcd;
-
 /// The length of a context binary's header in bytes, without padding and with it.
 const HEADER: u64 = 20;
 const PADDED: u64 = 256;
 
-/// The magic of a graph that the driver compiles when it is loaded: releases 0.6 and 0.7.
-const QCIR: u32 = 0x1234_abcd;
-
-/// The length of the header of such a graph in bytes.
+/// The length of the header of a graph in bytes.
 const QCIR_HEADER: u64 = 16;

@@ -4,6 +4,7 @@ use alloc::string::{String, ToString};
 use core::ops::{Deref, Range};
 
 use super::{Head, Section, Sections, Stop, magic};
+use crate::backend;
 use crate::bytes::{array_at, u32_at};
 use crate::payload::Unreadable;
 
@@ -66,7 +67,7 @@ where
     R: FnMut(Range<u64>) -> Result<B, E>,
 {
     let bytes = head.read(0, MPS.min(head.len))?;
-    if array_at(&bytes, 4) != Some(*b"MP00") {
+    if array_at(&bytes, 4) != Some(backend::magic::MPS) {
         let magic = array_at(&bytes, 4).unwrap_or_default();
         return Err(Unreadable::Magic { magic }.into());
     }

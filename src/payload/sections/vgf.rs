@@ -7,6 +7,7 @@ use alloc::format;
 use core::ops::{Deref, Range};
 
 use super::{Head, Section, Sections, Stop, magic};
+use crate::backend::magic::VGF;
 use crate::bytes::{array_at, u32_at};
 
 /// Finds the tables and the constants.
@@ -17,7 +18,7 @@ where
     R: FnMut(Range<u64>) -> Result<B, E>,
 {
     let bytes = head.read(0, HEADER)?;
-    if !bytes.starts_with(b"VGF1") {
+    if !bytes.starts_with(&VGF) {
         return Err(magic(&bytes).into());
     }
     let [major, minor, patch, _] = u32_at(&bytes, 8).unwrap_or_default().to_le_bytes();
