@@ -19,7 +19,7 @@ use crate::check::rule::{Rule, rules};
 use crate::check::site::Plan;
 use crate::error::PathComponent;
 use crate::flat::view::Table;
-use crate::payload::xnnpack::{XnnpackGraph, tensor_of};
+use crate::payload::xnnpack::{NodeIds, XnnpackGraph, tensor_of};
 use crate::schema::program::DataLocation;
 use crate::schema::xnnpack::view::{XNNGraph, XNNTensorValue, XNodeUnion};
 
@@ -224,12 +224,12 @@ fn judge_nodes<'p>(
         has_copies |= matches!(operator, Some(XNodeUnion::XNNCopy(_)));
         // The values have findings.
         let Some((order, found)) = &mut order else { continue };
-        match nodes::judge(node, operator, values) {
-            Ok(ids) => order.add(site, (nth, node), &ids, found),
-            Err((rule, message)) => {
-                let path = [PathComponent::Field("xnodes"), PathComponent::Index(nth)];
-                site.find(out, rule, node, &path, || message);
-            }
+        let ids = operator.and_then(NodeIds::of);
+        if let Err((rule, message)) = nodes::judge(node, operator, ids.as_ref(), values) {
+            let path = [PathComponent::Field("xnodes"), PathComponent::Index(nth)];
+            site.find(out, rule, node, &path, || message);
+        } else if let Some(ids) = &ids {
+            order.add(site, (nth, node), ids, found);
         }
     }
     if let Some((order, mut found)) = order

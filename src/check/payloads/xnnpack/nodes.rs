@@ -10,7 +10,7 @@ use super::values::{Quantization, Value, Values, Wrong};
 use super::{
     XNNPACK_ATTRIBUTE, XNNPACK_CONSTANT_SHORT, XNNPACK_DATATYPE, XNNPACK_ID, XNNPACK_KIND,
 };
-use crate::payload::xnnpack::{Arity, NO_ID, NodeIds};
+use crate::payload::xnnpack::{NO_ID, NodeIds};
 use crate::schema::xnnpack::XNNDatatype;
 use crate::schema::xnnpack::view::{_XNNNodeConv, XNNFullyConnected, XNode, XNodeUnion};
 
@@ -18,20 +18,27 @@ use crate::schema::xnnpack::view::{_XNNNodeConv, XNNFullyConnected, XNode, XNode
 struct Operands<'v, 'p> {
     inputs: [Option<&'v Value<'p>>; 5],
     outputs: [Option<&'v Value<'p>>; 2],
-    arity: Arity,
+    /// The datatype of all values; `None` if they have different ones.
+    datatype: Option<XNNDatatype>,
 }
 
 impl<'v, 'p> Operands<'v, 'p> {
+    /// Finds the values. Returns `None` if an id is unknown.
     #[inline]
-    fn of(ids: &NodeIds, values: &'v Values<'p>) -> Result<Self, Wrong> {
-        let mut operands = Self { inputs: [None; 5], outputs: [None; 2], arity: ids.arity() };
-        for (to, &id) in operands.inputs.iter_mut().zip(ids.inputs()) {
-            *to = Some(value(values, id)?);
+    fn of(ids: &NodeIds, values: &'v Values<'p>) -> Option<Self> {
+        let first = value(values, *ids.inputs().first()?)?.datatype;
+        let (mut inputs, mut outputs, mut is_same) = ([None; 5], [None; 2], true);
+        for (to, &id) in inputs.iter_mut().zip(ids.inputs()) {
+            let value = value(values, id)?;
+            is_same &= value.datatype == first;
+            *to = Some(value);
         }
-        for (to, &id) in operands.outputs.iter_mut().zip(ids.outputs()) {
-            *to = Some(value(values, id)?);
+        for (to, &id) in outputs.iter_mut().zip(ids.outputs()) {
+            let value = value(values, id)?;
+            is_same &= value.datatype == first;
+            *to = Some(value);
         }
-        Ok(operands)
+        Some(Self { inputs, outputs, datatype: is_same.then_some(first) })
     }
 
     /// Returns the first input and output; every known node has them.
@@ -40,17 +47,14 @@ impl<'v, 'p> Operands<'v, 'p> {
         Some((input?, output?))
     }
 
-    #[inline]
     fn all(&self) -> impl Iterator<Item = &'v Value<'p>> {
-        let inputs = self.inputs.iter().take(self.arity.inputs);
-        inputs.chain(self.outputs.iter().take(self.arity.outputs)).filter_map(|&value| value)
+        self.inputs.into_iter().chain(self.outputs).flatten()
     }
 
     /// Checks that all values have the same datatype, and that `takes` accepts this datatype.
     #[inline]
     fn same(&self, takes: impl Fn(XNNDatatype) -> bool) -> Result<(), Wrong> {
-        let Some(first) = self.all().next().map(|value| value.datatype) else { return Ok(()) };
-        match self.all().all(|value| value.datatype == first) && takes(first) {
+        match self.datatype.is_some_and(takes) {
             true => Ok(()),
             false => Err((&XNNPACK_DATATYPE, self.datatypes())),
         }
@@ -84,32 +88,44 @@ impl<'v, 'p> Operands<'v, 'p> {
     }
 }
 
+/// Returns the value with an id that a node names.
 #[inline]
-fn value<'v, 'p>(values: &'v Values<'p>, id: u32) -> Result<&'v Value<'p>, Wrong> {
-    values.get(id).filter(|_| id != NO_ID).ok_or_else(|| match id {
-        NO_ID => (&XNNPACK_ID, "the node names no value".into()),
-        id => (&XNNPACK_ID, format!("no value has the id {id}")),
-    })
+fn value<'v, 'p>(values: &'v Values<'p>, id: u32) -> Option<&'v Value<'p>> {
+    values.get(id).filter(|_| id != NO_ID)
 }
 
-/// Judges a node by itself, and returns the ids of its values.
+/// Returns the error for the first unknown id of a node.
+#[cold]
+fn unknown_id(ids: &NodeIds, values: &Values<'_>) -> Result<(), Wrong> {
+    let mut all = ids.inputs().iter().chain(ids.outputs());
+    match all.find(|&&id| value(values, id).is_none()) {
+        Some(&NO_ID) => Err((&XNNPACK_ID, "the node names no value".into())),
+        Some(id) => Err((&XNNPACK_ID, format!("no value has the id {id}"))),
+        None => Ok(()),
+    }
+}
+
+/// Judges a node by itself. `ids` are those of its values, if the operator is known.
 #[inline]
 pub(super) fn judge<'p>(
     node: XNode<'p>,
     operator: Option<XNodeUnion<'p>>,
+    ids: Option<&NodeIds>,
     values: &Values<'p>,
-) -> Result<NodeIds, Wrong> {
+) -> Result<(), Wrong> {
     let Some(operator) = operator else {
         return Err((&XNNPACK_KIND, "a node without an operator".into()));
     };
-    let Some(ids) = NodeIds::of(operator) else {
+    let Some(ids) = ids else {
         return Err((&XNNPACK_KIND, format!("the unknown operator {}", operator.tag())));
     };
     if let XNodeUnion::XNNScaledDotProductAttention(_) = operator {
         return Err((&XNNPACK_KIND, "the backend has no XNNScaledDotProductAttention".into()));
     }
-    judge_operands(node, operator, &Operands::of(&ids, values)?)?;
-    Ok(ids)
+    match Operands::of(ids, values) {
+        Some(operands) => judge_operands(node, operator, &operands),
+        None => unknown_id(ids, values),
+    }
 }
 
 /// Judges the values and the attributes of a node.

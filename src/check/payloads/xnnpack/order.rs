@@ -35,9 +35,9 @@ impl<'v, 'p> Order<'v, 'p> {
         ids: &NodeIds,
         out: &mut Findings,
     ) {
-        let path = [PathComponent::Field("xnodes"), PathComponent::Index(nth)];
         for &id in ids.inputs() {
             if !self.is_readable(id) {
+                let path = [PathComponent::Field("xnodes"), PathComponent::Index(nth)];
                 site.find(out, &XNNPACK_ORDER, node, &path, || {
                     format!("the node reads value {id}, which no node before it writes")
                 });
@@ -45,6 +45,7 @@ impl<'v, 'p> Order<'v, 'p> {
         }
         for &id in ids.outputs() {
             if !self.write(id) {
+                let path = [PathComponent::Field("xnodes"), PathComponent::Index(nth)];
                 site.find(out, &XNNPACK_ORDER, node, &path, || {
                     let what =
                         match self.values.get(id).map(|value| (value.constant, value.external)) {

@@ -33,7 +33,8 @@ pub(super) struct Values<'p> {
     outputs: Vec<u32>,
     /// The scales of channels and groups, each with the index of its value.
     scales: Vec<(u32, Scales<'p>)>,
-    has_constants: bool,
+    /// Whether any value has a constant as its data.
+    has_data: bool,
 }
 
 /// The index of each value, by its id.
@@ -147,19 +148,16 @@ impl<'p> Values<'p> {
             ids: Ids::Equal(0),
             outputs: Vec::new(),
             scales: Vec::new(),
-            has_constants: false,
+            has_data: false,
         }
     }
 
-    /// Adds the value with index `nth`, and its scales.
-    fn add(&mut self, nth: u32, value: Value<'p>, scales: Option<Scales<'p>>) {
-        self.has_constants |= value.constant.is_some();
+    /// Adds the value with index `nth`.
+    #[inline]
+    fn add(&mut self, nth: u32, value: Value<'p>) {
+        self.has_data |= value.constant.is_some();
         if let External::Output(_) = value.external {
             self.outputs.push(nth);
-        }
-        if let Some(scales) = scales {
-            self.has_constants |= scales.constant != 0;
-            self.scales.push((nth, scales));
         }
         self.all.push(value);
     }
@@ -197,7 +195,7 @@ impl<'p> Values<'p> {
 
     /// Returns whether any value has a constant as its data or its scales.
     pub(super) fn has_constants(&self) -> bool {
-        self.has_constants
+        self.has_data || self.scales.iter().any(|(_, scales)| scales.constant != 0)
     }
 }
 
@@ -230,7 +228,7 @@ pub(super) fn judge<'p>(
     for (nth, value) in (0..).zip(all) {
         let judged = parts(value).and_then(|(tensor, quantized)| {
             unread.add_value(site, nth, tensor);
-            let (value, scales) = judge_value(site, named, tensor, quantized)?;
+            let value = judge_value(site, named, (nth, tensor, quantized), &mut values.scales)?;
             cost::look_up("", externals.len());
             match value.external {
                 External::Input(id) | External::Output(id) if !externals.insert(id) => {
@@ -242,7 +240,7 @@ pub(super) fn judge<'p>(
                 let id = value.id;
                 return Err((&XNNPACK_ID, format!("id {id} is that of value {first} too")));
             }
-            values.add(nth, value, scales);
+            values.add(nth, value);
             Ok(())
         });
         if let Err((rule, message)) = judged {
@@ -271,14 +269,15 @@ fn parts(
     }
 }
 
-/// Judges a value by itself. Returns the value and the scales of its channels or groups.
+/// Judges the value with index `nth` by itself. Adds the scales of its channels or groups to
+/// `all_scales`.
 #[inline]
 fn judge_value<'p>(
     site: &Site<'_, 'p>,
     named: &NamedSizes<'_>,
-    tensor: XNNTensorValue<'p>,
-    quantized: Option<XNNQuantizedTensorValue<'p>>,
-) -> Result<(Value<'p>, Option<Scales<'p>>), Wrong> {
+    (nth, tensor, quantized): (u32, XNNTensorValue<'p>, Option<XNNQuantizedTensorValue<'p>>),
+    all_scales: &mut Vec<(u32, Scales<'p>)>,
+) -> Result<Value<'p>, Wrong> {
     let sizes = tensor.dims().unwrap_or_default();
     if sizes.len() > MOST_DIMENSIONS {
         let (count, most) = (sizes.len(), MOST_DIMENSIONS);
@@ -305,17 +304,23 @@ fn judge_value<'p>(
         return Err((&XNNPACK_EXTERNAL, "a constant is an input or output of the graph".into()));
     }
     let is_legacy = is_legacy(tensor);
-    let (quantization, scales) = match quantized {
-        Some(value) => quantization(value, stored, &shape())?,
-        None if is_legacy => (legacy(tensor, external)?, None),
-        None => (plain(stored)?, None),
+    let quantization = match quantized {
+        Some(value) => {
+            let (quantization, scales) = quantization(value, stored, &shape())?;
+            all_scales.extend(scales.map(|scales| (nth, scales)));
+            quantization
+        }
+        None if is_legacy => legacy(tensor, external)?,
+        None => plain(stored)?,
     };
     if let Quantization::Dynamic { .. } = quantization
         && (constant.is_some() || quantized.is_some() && external != External::No)
     {
         return Err((&XNNPACK_QUANTIZATION, "a value quantized at run time has data".into()));
     }
-    if let Some(scales) = &scales {
+    if let Quantization::Channel { .. } | Quantization::Group { .. } = quantization
+        && let Some((_, scales)) = all_scales.last()
+    {
         check_scales(site, named, scales)?;
     }
     if let Some(have) = constant {
@@ -332,7 +337,7 @@ fn judge_value<'p>(
         false => stored,
     };
     let id = tensor.id_out();
-    Ok((Value { id, stored, datatype, sizes, quantization, constant, external }, scales))
+    Ok(Value { id, stored, datatype, sizes, quantization, constant, external })
 }
 
 /// Returns whether a tensor is quantized by `dq_datatype`, a field of releases before 0.2.
