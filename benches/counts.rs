@@ -12,19 +12,26 @@
 use core::hint::black_box;
 use std::process::Command;
 
-use pte::Pte;
+use pte::check::{Checker, Severity};
+use pte::payload::xnnpack::XnnpackGraph;
+use pte::{Limits, Pte};
+use support::graphs;
 
 mod support;
 
 /// What is counted: a name, the file, and the work.
 type Subject = (&'static str, fn() -> Vec<u8>, fn(&[u8]));
 
-const SUBJECTS: [Subject; 5] = [
+const SUBJECTS: [Subject; 9] = [
     ("small structure", small, structure),
     ("small rules", small, rules),
     ("large structure", || support::large(10_000), structure),
     ("large rules", || support::large(10_000), rules),
     ("large fields", || support::large(10_000), fields),
+    ("additions structure", || graphs::additions(10_000), graph_structure),
+    ("additions rules", || graphs::additions(10_000), graph_rules),
+    ("layers structure", || graphs::layers(5_000), graph_structure),
+    ("layers rules", || graphs::layers(5_000), graph_rules),
 ];
 
 fn main() {
@@ -81,4 +88,15 @@ fn rules(bytes: &[u8]) {
 fn fields(bytes: &[u8]) {
     let pte = Pte::read(bytes).unwrap_or_else(|error| panic!("{error}"));
     black_box(support::views::read_all(pte.program()));
+}
+
+fn graph_structure(bytes: &[u8]) {
+    black_box(XnnpackGraph::parse(bytes, &Limits::UNTRUSTED))
+        .unwrap_or_else(|error| panic!("{error}"));
+}
+
+fn graph_rules(bytes: &[u8]) {
+    let report = Checker::new().check_payload(bytes).unwrap_or_else(|error| panic!("{error}"));
+    // What is found at best is the note that only a part of a payload is judged.
+    assert!(report.worst() <= Some(Severity::Note), "a refused graph would only look cheap");
 }

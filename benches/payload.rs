@@ -15,9 +15,8 @@ use core::hint::black_box;
 
 use pte::Limits;
 use pte::check::{Checker, Severity};
-use pte::flat::write::{self, WriterLayout};
 use pte::payload::xnnpack::XnnpackGraph;
-use pte::schema::xnnpack::{XNNDatatype, desc, model};
+use support::graphs::additions;
 use support::{best, measuring, reported};
 
 mod support;
@@ -59,46 +58,4 @@ fn main() {
         theirs.iter().for_each(|their| print!("  {:6.2} x", time / their));
         println!();
     }
-}
-
-/// Returns a graph that adds an input to itself, and each sum to itself.
-fn additions(count: u32) -> Vec<u8> {
-    const NONE: u32 = u32::MAX;
-    let value = |id_out: u32| {
-        let (external_id, flags) = match id_out {
-            0 => (0, 1),
-            last if last == count => (1, 2),
-            _ => (NONE, 0),
-        };
-        let tensor = model::XNNTensorValue {
-            datatype: XNNDatatype::xnn_datatype_fp32,
-            num_dims: 2,
-            dims: Some(vec![2, 3]),
-            external_id,
-            flags,
-            id_out,
-            ..model::XNNTensorValue::default()
-        };
-        model::XValue { xvalue_union: Some(model::XValueUnion::XNNTensorValue(tensor)) }
-    };
-    let node = |nth: u32| model::XNode {
-        xnode_union: Some(model::XNodeUnion::XNNAdd(model::_XNNNode2x1 {
-            input1_id: nth,
-            input2_id: nth,
-            output_id: nth + 1,
-            flags: 0,
-        })),
-        debug_handle: nth,
-        output_min_max: None,
-    };
-    let root = model::XNNGraph {
-        version: Some("0".into()),
-        xnodes: Some((0..count).map(node).collect()),
-        xvalues: Some((0..=count).map(value).collect()),
-        num_externs: 2,
-        input_ids: Some(vec![0]),
-        output_ids: Some(vec![count]),
-        ..model::XNNGraph::default()
-    };
-    write::write(&desc::SCHEMA, &root, &[], &WriterLayout::default()).unwrap()
 }

@@ -70,5 +70,5 @@ pub(crate) fn slice_at(buf: &[u8], pos: usize, len: u32) -> Option<&[u8]> {
 
 /// Returns a text up to its first NUL, where C and C++ end it.
 pub(crate) fn until_nul(text: &str) -> &str {
-    text.split('\0').next().unwrap_or_default()
+    if text.as_bytes().contains(&0) { text.split('\0').next().unwrap_or_default() } else { text }
 }

@@ -16,6 +16,8 @@ use crate::schema::program::view::BackendDelegate;
 mod bundle;
 mod contents;
 mod graph;
+mod ids;
+mod inputs;
 pub mod mlx;
 pub(crate) mod qnn_options;
 mod sections;

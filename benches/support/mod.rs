@@ -17,6 +17,7 @@ use std::time::Instant;
 use pte::flat::{load, write};
 use pte::schema::program::desc;
 
+pub(crate) mod graphs;
 pub(crate) mod views;
 
 /// Whether `cargo bench` asks, and not `cargo test`.

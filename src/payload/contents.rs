@@ -6,11 +6,12 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::for_each_xnnpack_graph;
-use super::xnnpack::{NO_ID, PayloadConstant, XnnpackGraph, tensor_of};
+use super::inputs::{NodeInput, inputs};
+use super::xnnpack::{PayloadConstant, XnnpackGraph, tensor_of};
 use crate::bytes::wide;
 use crate::cost;
 use crate::file::source::Source;
-use crate::flat::desc::{Kind, Member, UnionDesc};
+use crate::flat::desc::{Member, UnionDesc};
 use crate::flat::view::Table;
 use crate::handle::{File, Handle, OpenError};
 use crate::limits::Limits;
@@ -355,11 +356,6 @@ impl Reader {
         self.input() == "filter" || self.operator() == "XNNBatchMatrixMultiply"
     }
 
-    /// Returns whether the input is the filter or the bias of a layer.
-    pub(super) fn is_of_layer(&self) -> bool {
-        matches!(self.input(), "filter" | "bias")
-    }
-
     fn member(self) -> Option<&'static Member> {
         let (_, union): (u16, &'static UnionDesc) = XNode::DESC.union?;
         union.member(self.tag)
@@ -369,43 +365,11 @@ impl Reader {
 /// Returns the first node that reads each value.
 pub(crate) fn readers(graph: &XnnpackGraph<'_>) -> BTreeMap<u32, Reader> {
     let mut readers = BTreeMap::new();
-    for (id, reader) in all_readers(graph) {
-        cost::look_up("", readers.len());
-        readers.entry(id).or_insert(reader);
+    for (node, table) in (0..).zip(graph.root().xnodes().into_iter().flatten()) {
+        for NodeInput { tag, input, id } in inputs(table) {
+            cost::look_up("", readers.len());
+            readers.entry(id).or_insert(Reader { node, tag, slot: input.slot });
+        }
     }
     readers
-}
-
-/// Returns every input of every node: the id of the value, and its reader.
-pub(super) fn all_readers(graph: &XnnpackGraph<'_>) -> impl Iterator<Item = (u32, Reader)> {
-    nodes_with_inputs(graph).flat_map(|(_, inputs)| inputs)
-}
-
-/// Returns the nodes: the index of each, and its inputs as in [`all_readers`].
-pub(super) fn nodes_with_inputs(
-    graph: &XnnpackGraph<'_>,
-) -> impl Iterator<Item = (u32, impl Iterator<Item = (u32, Reader)> + Clone)> {
-    let nodes = (0..).zip(graph.root().xnodes().into_iter().flatten());
-    nodes.map(|(node, table)| {
-        let inputs = inputs(table);
-        (node, inputs.map(move |(tag, slot, id)| (id, Reader { node, tag, slot })))
-    })
-}
-
-/// Returns the inputs of a node: the operator's tag, the input's slot, and the value's id. The
-/// fields of the operator's table determine the inputs.
-fn inputs(node: XNode<'_>) -> impl Iterator<Item = (u8, u8, u32)> + Clone {
-    let known = node.raw().member(XNode::DESC).and_then(|(tag, table)| {
-        let (_, union): (u16, &'static UnionDesc) = XNode::DESC.union?;
-        Some((tag, union.member(tag)?, table))
-    });
-    known.into_iter().flat_map(|(tag, member, table)| {
-        member.table.fields.iter().filter_map(move |field| {
-            let name = field.name.strip_suffix("_id");
-            name.filter(|name| !name.starts_with("output"))?;
-            let Kind::Scalar(_) = field.kind else { return None };
-            let id = table.scalar::<u32>(field.slot).unwrap_or_default();
-            (id != NO_ID).then_some((tag, u8::try_from(field.slot).ok()?, id))
-        })
-    })
 }

@@ -1,8 +1,11 @@
 //! The uses of the constants of an XNNPACK payload.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::cell::LazyCell;
 
-use super::contents::{Reader, all_readers, nodes_with_inputs};
+use super::ids::IdMap;
+use super::inputs::{NodeInput, Role, inputs};
 use super::xnnpack::{XnnpackGraph, constants_of, tensor_of};
 use crate::cost;
 use crate::schema::xnnpack::XNNDatatype;
@@ -10,10 +13,10 @@ use crate::schema::xnnpack::XNNDatatype;
 /// The constants of a graph that its values use, by index.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ConstantUses {
-    /// The constants used as data of values.
-    data: BTreeSet<u32>,
-    /// The constants used as scales of values.
-    scales: BTreeSet<u32>,
+    /// The constants used as data of values, sorted.
+    data: Vec<u32>,
+    /// The constants used as scales of values, sorted.
+    scales: Vec<u32>,
     /// The constants that the backend reads at each run, each with the first node that reads it.
     /// All other constants are copied when the payload is loaded.
     referenced: BTreeMap<u32, u32>,
@@ -22,53 +25,61 @@ pub(crate) struct ConstantUses {
     mistaken: BTreeMap<u32, u32>,
 }
 
+/// A value that uses constants.
+#[derive(Clone, Copy)]
+struct ConstantValue {
+    datatype: XNNDatatype,
+    /// The constants that it uses as data and as scales; 0 for none.
+    constants: [u32; 2],
+}
+
 impl ConstantUses {
     /// Finds the uses in a graph.
     pub(crate) fn of(graph: &XnnpackGraph<'_>) -> Self {
         let mut uses = Self::default();
-        let mut values = BTreeMap::new();
-        for value in graph.root().xvalues().into_iter().flatten() {
+        let all = graph.root().xvalues().unwrap_or_default();
+        let mut values = IdMap::new(all.len());
+        for value in all {
             let Some(tensor) = tensor_of(value) else { continue };
-            let [data, scales] = constants_of(value);
-            if [data, scales] == [0, 0] {
+            let constants @ [data, scales] = constants_of(value);
+            if constants == [0, 0] {
                 continue;
             }
-            cost::look_up("", values.len());
             // If several values have one id, the backend uses the first.
-            values.entry(tensor.id_out()).or_insert((tensor.datatype(), [data, scales]));
+            let datatype = tensor.datatype();
+            values.insert_first(tensor.id_out(), ConstantValue { datatype, constants });
             uses.data.extend(Some(data).filter(|&nth| nth != 0));
             uses.scales.extend(Some(scales).filter(|&nth| nth != 0));
         }
-        if values.is_empty() {
+        for list in [&mut uses.data, &mut uses.scales] {
+            cost::sort(list.len());
+            list.sort_unstable();
+        }
+        if uses.data.is_empty() && uses.scales.is_empty() {
             return uses;
         }
-        let find = |id: u32| {
-            cost::look_up("", values.len());
-            values.get(&id)
+        let is_constant = |id: u32| {
+            values.get(id).is_some_and(|ConstantValue { constants: [data, _], .. }| data != 0)
         };
-        let is_constant = |id: u32| find(id).is_some_and(|(_, [data, _])| *data != 0);
-        let weights: BTreeSet<u32> = all_readers(graph)
-            .filter(|(_, reader)| reader.is_of_layer())
-            .map(|(id, _)| id)
-            .collect();
-        cost::sort(weights.len());
-        for (node, inputs) in nodes_with_inputs(graph) {
+        // Most graphs read no constant in place.
+        let weights = LazyCell::new(|| weights(graph));
+        for (nth, node) in (0..).zip(graph.root().xnodes().into_iter().flatten()) {
+            let inputs = inputs(node);
             // A layer copies its filter and bias only if both are constants.
-            let is_packing =
-                inputs.clone().all(|(id, reader)| !reader.is_of_layer() || is_constant(id));
-            for (id, reader) in inputs {
-                let Some((datatype, constants)) = find(id) else { continue };
-                if is_packed(reader, *datatype, is_packing) {
+            let mut of_layer = inputs.clone().filter(|input| input.input.role == Role::OfLayer);
+            let is_packing = of_layer.all(|input| is_constant(input.id));
+            for NodeInput { input, id, .. } in inputs {
+                let Some(ConstantValue { datatype, constants }) = values.get(id) else { continue };
+                if is_packed(input.role, datatype, is_packing) {
                     continue;
                 }
-                cost::look_up("", weights.len());
-                let is_mistaken = weights.contains(&id);
-                for &nth in constants.iter().filter(|&&nth| nth != 0) {
+                let is_mistaken = weights.get(id).is_some();
+                for constant in constants.into_iter().filter(|&constant| constant != 0) {
                     cost::look_up("", uses.referenced.len());
-                    uses.referenced.entry(nth).or_insert(node);
+                    uses.referenced.entry(constant).or_insert(nth);
                     if is_mistaken {
                         cost::look_up("", uses.mistaken.len());
-                        uses.mistaken.entry(nth).or_insert(node);
+                        uses.mistaken.entry(constant).or_insert(nth);
                     }
                 }
             }
@@ -91,7 +102,7 @@ impl ConstantUses {
     /// Returns whether a constant is used as scales only.
     #[cfg(feature = "sha2")]
     pub(crate) fn is_scales(&self, nth: u32) -> bool {
-        self.scales.contains(&nth) && !self.data.contains(&nth)
+        self.scales.binary_search(&nth).is_ok() && self.data.binary_search(&nth).is_err()
     }
 
     /// Returns whether the backend reads a constant at each run.
@@ -107,18 +118,27 @@ impl ConstantUses {
     }
 }
 
+/// Returns the values that are the filter or the bias of a layer.
+fn weights(graph: &XnnpackGraph<'_>) -> IdMap<()> {
+    let mut weights = IdMap::new(graph.root().xvalues().map_or(0, |all| all.len()));
+    for node in graph.root().xnodes().into_iter().flatten() {
+        for input in inputs(node).filter(|input| input.input.role == Role::OfLayer) {
+            weights.insert_first(input.id, ());
+        }
+    }
+    weights
+}
+
 /// Returns whether the backend copies a constant of this datatype when it loads the payload. Other
 /// constants are read in place at each run. `is_packing` says whether the node copies a filter and
 /// a bias.
-fn is_packed(reader: Reader, datatype: XNNDatatype, is_packing: bool) -> bool {
+fn is_packed(role: Role, datatype: XNNDatatype, is_packing: bool) -> bool {
     use XNNDatatype as D;
-    if reader.is_of_layer() {
-        return is_packing;
-    }
-    match (reader.operator(), reader.input()) {
-        ("XNNBatchMatrixMultiply", "input2") => {
+    match role {
+        Role::OfLayer => is_packing,
+        Role::SecondMatrix => {
             matches!(datatype, D::xnn_datatype_fp32 | D::xnn_datatype_fp16 | D::xnn_datatype_qcint8)
         }
-        _ => false,
+        Role::Other => false,
     }
 }

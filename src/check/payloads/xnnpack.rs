@@ -8,7 +8,9 @@
 use alloc::string::String;
 
 pub(super) use self::calls::Calls;
+use self::order::Order;
 pub(super) use self::scales::Place;
+use self::unread::Unread;
 use self::values::Values;
 use super::NamedSizes;
 use crate::bytes::index;
@@ -17,9 +19,9 @@ use crate::check::rule::{Rule, rules};
 use crate::check::site::Plan;
 use crate::error::PathComponent;
 use crate::flat::view::Table;
-use crate::payload::xnnpack::XnnpackGraph;
+use crate::payload::xnnpack::{NodeIds, XnnpackGraph, tensor_of};
 use crate::schema::program::DataLocation;
-use crate::schema::xnnpack::view::XNNGraph;
+use crate::schema::xnnpack::view::{XNNGraph, XNNTensorValue, XNodeUnion};
 
 mod attributes;
 mod calls;
@@ -153,6 +155,11 @@ impl<'s, 'p> Site<'s, 'p> {
         self.graph.root()
     }
 
+    /// Returns the tensor of the value with index `nth`.
+    fn tensor(&self, nth: u32) -> Option<XNNTensorValue<'p>> {
+        tensor_of(self.root().xvalues()?.get(index(nth))?)
+    }
+
     /// Reports a finding at a table of the graph; `relative` is the path from its root.
     fn find(
         &self,
@@ -182,25 +189,54 @@ pub(super) fn judge<'p, B: AsRef<[u8]>, E>(
     out: &mut Findings,
 ) -> Result<Option<Judged<'p>>, E> {
     let (mut found, mut notes) = (out.another(), out.another());
-    let values = values::judge(site, named, &mut found);
+    let mut unread = Unread::new(out);
+    let values = values::judge(site, named, &mut unread, &mut found);
     if found.is_empty() {
         scales::judge(site, &values, read, &mut found)?;
     }
-    if found.is_empty() {
-        nodes::judge(site, &values, &mut found);
-    }
-    if found.is_empty() {
-        order::judge(site, &values, &mut found);
-    }
-    if found.is_empty() {
+    let has_copies = judge_nodes(site, &values, &mut unread, &mut found);
+    if found.is_empty() && has_copies {
         fusion::judge(site, &values, &mut found);
     }
     if found.is_empty() {
-        freed::judge(site, &mut found, &mut notes);
+        freed::judge(site, &values, &mut found, &mut notes);
     }
     let judged = found.is_empty().then_some(Judged { values });
-    unread::judge(site, &mut found);
+    unread.finish(site, &mut found);
     out.extend(found);
     out.extend(notes);
     Ok(judged)
+}
+
+/// Judges each node by itself, then the order of the nodes, in one pass that decodes each node
+/// once. Returns whether any node is a copy.
+fn judge_nodes<'p>(
+    site: &Site<'_, 'p>,
+    values: &Values<'p>,
+    unread: &mut Unread,
+    out: &mut Findings,
+) -> bool {
+    let mut order = out.is_empty().then(|| (Order::new(values), out.another()));
+    let mut has_copies = false;
+    for (nth, node) in (0..).zip(site.root().xnodes().into_iter().flatten()) {
+        let operator = node.xnode_union();
+        unread.add_node(site, (nth, node), operator);
+        has_copies |= matches!(operator, Some(XNodeUnion::XNNCopy(_)));
+        // The values have findings.
+        let Some((order, found)) = &mut order else { continue };
+        let ids = operator.and_then(NodeIds::of);
+        if let Err((rule, message)) = nodes::judge(node, operator, ids.as_ref(), values) {
+            let path = [PathComponent::Field("xnodes"), PathComponent::Index(nth)];
+            site.find(out, rule, node, &path, || message);
+        } else if let Some(ids) = &ids {
+            order.add(site, (nth, node), ids, found);
+        }
+    }
+    if let Some((order, mut found)) = order
+        && out.is_empty()
+    {
+        order.finish(site, &mut found);
+        out.extend(found);
+    }
+    has_copies
 }

@@ -119,7 +119,7 @@ fn arg(
         return Err((&XNNPACK_ARGS, format!("argument {id} is {kind}: the graph takes a Tensor")));
     };
     let is_output = matches!(value.external, External::Output(_));
-    let (dtype, datatype) = (tensor.scalar_type(), value.tensor.datatype());
+    let (dtype, datatype) = (tensor.scalar_type(), value.stored);
     if !fits(dtype, datatype, is_output) {
         return Err((
             &XNNPACK_ARGS,
@@ -182,7 +182,7 @@ fn propagate<'p>(
         let is_input = matches!(value.external, External::Input(_));
         shapes.push(match arg {
             Some(arg) if is_input => arg.shape,
-            _ => value.shape,
+            _ => value.shape(),
         });
     }
     let shape_at = |shapes: &[Shape], id: u32| {
@@ -203,7 +203,7 @@ fn propagate<'p>(
         for &id in ids.outputs() {
             let (Some(value), Some(at)) = (values.get(id), values.index_of(id)) else { continue };
             let bits = bits(value.datatype).unwrap_or_default();
-            if !is_small(&shape, bits) {
+            if !is_small(shape.elements(), bits) {
                 return Err(Fault::Unsafe(format!("{shape} takes 4 GiB or more")).at(nth));
             }
             dynamic_fits(value, &shape).map_err(|fault| fault.at(nth))?;

@@ -6,6 +6,7 @@
 
 use alloc::format;
 
+use super::values::Values;
 use super::{Site, XNNPACK_CONSTANT_FREED, XNNPACK_NAMED_FREED, XNNPACK_NAMED_REFERENCED};
 use crate::bytes::index;
 use crate::check::report::Findings;
@@ -16,7 +17,15 @@ use crate::payload::xnnpack::PayloadConstant;
 
 /// Reports constants that are used in place and are freed. Constants that only older releases free
 /// are reported in `notes`.
-pub(super) fn judge(site: &Site<'_, '_>, out: &mut Findings, notes: &mut Findings) {
+pub(super) fn judge(
+    site: &Site<'_, '_>,
+    values: &Values<'_>,
+    out: &mut Findings,
+    notes: &mut Findings,
+) {
+    if !values.has_constants() {
+        return;
+    }
     let uses = ConstantUses::of(site.graph);
     for (nth, node) in uses.referenced() {
         match site.graph.constant(nth) {

@@ -16,12 +16,12 @@ use crate::error::PathComponent;
 use crate::payload::xnnpack::NodeIds;
 use crate::schema::xnnpack::view::XNodeUnion;
 
-/// Checks that no node still reads the output of a removed copy. Call this only if the order of
-/// the nodes has no Error.
+/// Checks that no node still reads the output of a removed copy. Call this only if some node is a
+/// copy, and the order of the nodes has no Error.
 pub(super) fn judge<'p>(site: &Site<'_, 'p>, values: &Values<'p>, out: &mut Findings) {
     let Some(mut fusion) = Fusion::new(site, values) else { return };
     for value in values.all() {
-        let id = value.tensor.id_out();
+        let id = value.id;
         let is_inner = value.constant.is_none() && value.external == External::No;
         let Some(Link { producer: Some(producer), readers: 1, first: Some(reader) }) =
             fusion.links.get(&id).copied().filter(|_| is_inner)
@@ -79,25 +79,18 @@ struct Link {
 }
 
 impl Fusion {
-    /// Returns the nodes. Returns `None` if no node is a copy, or if no node reads a value twice.
+    /// Returns the nodes. Returns `None` if no node reads a value twice.
     fn new<'p>(site: &Site<'_, 'p>, values: &Values<'p>) -> Option<Self> {
-        let operators = || {
-            let nodes = site.root().xnodes().into_iter().flatten();
-            nodes.filter_map(|node| node.xnode_union())
-        };
-        let is_copy = |operator: &XNodeUnion<'_>| matches!(operator, XNodeUnion::XNNCopy(_));
-        if !operators().any(|operator| is_copy(&operator)) {
-            return None;
-        }
         let mut nodes = Vec::new();
         let mut repeats = false;
-        for operator in operators() {
+        let all = site.root().xnodes().into_iter().flatten();
+        for operator in all.filter_map(|node| node.xnode_union()) {
             let ids = NodeIds::of(operator)?;
             repeats |= has_repeats(ids.inputs());
             nodes.push(Node {
                 inputs: ids.inputs().to_vec(),
                 outputs: ids.outputs().to_vec(),
-                is_copy: is_copy(&operator),
+                is_copy: matches!(operator, XNodeUnion::XNNCopy(_)),
             });
         }
         if !repeats {
@@ -112,12 +105,7 @@ impl Fusion {
     /// Removes nodes whose only output is not read. A node reads only what earlier nodes write, so
     /// one pass from the end finds all of them.
     fn remove_unread(&mut self, values: &Values<'_>) {
-        let mut read: BTreeSet<u32> = values
-            .all()
-            .iter()
-            .filter(|value| matches!(value.external, External::Output(_)))
-            .map(|value| value.tensor.id_out())
-            .collect();
+        let mut read: BTreeSet<u32> = values.outputs().map(|(_, value)| value.id).collect();
         for node in self.nodes.iter_mut().rev() {
             match node.outputs[..] {
                 [output] if !read.contains(&output) => node.clear(),
@@ -141,11 +129,9 @@ impl Fusion {
                 self.links.entry(id).or_default().producer = Some(nth);
             }
         }
-        for value in values.all() {
-            if matches!(value.external, External::Output(_)) {
-                let link = self.links.entry(value.tensor.id_out()).or_default();
-                link.readers = link.readers.saturating_add(1);
-            }
+        for (_, value) in values.outputs() {
+            let link = self.links.entry(value.id).or_default();
+            link.readers = link.readers.saturating_add(1);
         }
     }
 

@@ -8,44 +8,37 @@ use super::datatypes::{self, LayerKind};
 use super::shape::product;
 use super::values::{Quantization, Value, Values, Wrong};
 use super::{
-    Site, XNNPACK_ATTRIBUTE, XNNPACK_CONSTANT_SHORT, XNNPACK_DATATYPE, XNNPACK_ID, XNNPACK_KIND,
+    XNNPACK_ATTRIBUTE, XNNPACK_CONSTANT_SHORT, XNNPACK_DATATYPE, XNNPACK_ID, XNNPACK_KIND,
 };
-use crate::check::report::Findings;
-use crate::error::PathComponent;
 use crate::payload::xnnpack::{NO_ID, NodeIds};
 use crate::schema::xnnpack::XNNDatatype;
 use crate::schema::xnnpack::view::{_XNNNodeConv, XNNFullyConnected, XNode, XNodeUnion};
-
-/// Judges each node by itself.
-pub(super) fn judge<'p>(site: &Site<'_, 'p>, values: &Values<'p>, out: &mut Findings) {
-    for (nth, node) in (0..).zip(site.root().xnodes().into_iter().flatten()) {
-        if let Err((rule, message)) = judge_node(node, values) {
-            let path = [PathComponent::Field("xnodes"), PathComponent::Index(nth)];
-            site.find(out, rule, node, &path, || message);
-        }
-    }
-}
 
 /// The values of a node.
 struct Operands<'v, 'p> {
     inputs: [Option<&'v Value<'p>>; 5],
     outputs: [Option<&'v Value<'p>>; 2],
+    /// The datatype of all values; `None` if they have different ones.
+    datatype: Option<XNNDatatype>,
 }
 
 impl<'v, 'p> Operands<'v, 'p> {
-    fn of(ids: &NodeIds, values: &'v Values<'p>) -> Result<Self, Wrong> {
-        let mut operands = Self { inputs: [None; 5], outputs: [None; 2] };
-        for (to, &id) in operands.inputs.iter_mut().zip(ids.inputs()) {
-            *to = Some(value(values, id)?);
+    /// Finds the values. Returns `None` if an id is unknown.
+    #[inline]
+    fn of(ids: &NodeIds, values: &'v Values<'p>) -> Option<Self> {
+        let first = value(values, *ids.inputs().first()?)?.datatype;
+        let (mut inputs, mut outputs, mut is_same) = ([None; 5], [None; 2], true);
+        for (to, &id) in inputs.iter_mut().zip(ids.inputs()) {
+            let value = value(values, id)?;
+            is_same &= value.datatype == first;
+            *to = Some(value);
         }
-        for (to, &id) in operands.outputs.iter_mut().zip(ids.outputs()) {
-            *to = Some(value(values, id)?);
+        for (to, &id) in outputs.iter_mut().zip(ids.outputs()) {
+            let value = value(values, id)?;
+            is_same &= value.datatype == first;
+            *to = Some(value);
         }
-        Ok(operands)
-    }
-
-    fn inputs(&self) -> impl Iterator<Item = &'v Value<'p>> {
-        self.inputs.into_iter().flatten()
+        Some(Self { inputs, outputs, datatype: is_same.then_some(first) })
     }
 
     /// Returns the first input and output; every known node has them.
@@ -55,13 +48,13 @@ impl<'v, 'p> Operands<'v, 'p> {
     }
 
     fn all(&self) -> impl Iterator<Item = &'v Value<'p>> {
-        self.inputs().chain(self.outputs.into_iter().flatten())
+        self.inputs.into_iter().chain(self.outputs).flatten()
     }
 
     /// Checks that all values have the same datatype, and that `takes` accepts this datatype.
+    #[inline]
     fn same(&self, takes: impl Fn(XNNDatatype) -> bool) -> Result<(), Wrong> {
-        let Some(first) = self.all().next().map(|value| value.datatype) else { return Ok(()) };
-        match takes(first) && self.all().all(|value| value.datatype == first) {
+        match self.datatype.is_some_and(takes) {
             true => Ok(()),
             false => Err((&XNNPACK_DATATYPE, self.datatypes())),
         }
@@ -95,33 +88,62 @@ impl<'v, 'p> Operands<'v, 'p> {
     }
 }
 
-fn value<'v, 'p>(values: &'v Values<'p>, id: u32) -> Result<&'v Value<'p>, Wrong> {
-    values.get(id).filter(|_| id != NO_ID).ok_or_else(|| match id {
-        NO_ID => (&XNNPACK_ID, "the node names no value".into()),
-        id => (&XNNPACK_ID, format!("no value has the id {id}")),
-    })
+/// Returns the value with an id that a node names.
+#[inline]
+fn value<'v, 'p>(values: &'v Values<'p>, id: u32) -> Option<&'v Value<'p>> {
+    values.get(id).filter(|_| id != NO_ID)
 }
 
-fn judge_node<'p>(node: XNode<'p>, values: &Values<'p>) -> Result<(), Wrong> {
-    use XNodeUnion::*;
-    let Some(operator) = node.xnode_union() else {
+/// Returns the error for the first unknown id of a node.
+#[cold]
+fn unknown_id(ids: &NodeIds, values: &Values<'_>) -> Result<(), Wrong> {
+    let mut all = ids.inputs().iter().chain(ids.outputs());
+    match all.find(|&&id| value(values, id).is_none()) {
+        Some(&NO_ID) => Err((&XNNPACK_ID, "the node names no value".into())),
+        Some(id) => Err((&XNNPACK_ID, format!("no value has the id {id}"))),
+        None => Ok(()),
+    }
+}
+
+/// Judges a node by itself. `ids` are those of its values, if the operator is known.
+#[inline]
+pub(super) fn judge<'p>(
+    node: XNode<'p>,
+    operator: Option<XNodeUnion<'p>>,
+    ids: Option<&NodeIds>,
+    values: &Values<'p>,
+) -> Result<(), Wrong> {
+    let Some(operator) = operator else {
         return Err((&XNNPACK_KIND, "a node without an operator".into()));
     };
-    let Some(ids) = NodeIds::of(operator) else {
+    let Some(ids) = ids else {
         return Err((&XNNPACK_KIND, format!("the unknown operator {}", operator.tag())));
     };
-    if let XNNScaledDotProductAttention(_) = operator {
+    if let XNodeUnion::XNNScaledDotProductAttention(_) = operator {
         return Err((&XNNPACK_KIND, "the backend has no XNNScaledDotProductAttention".into()));
     }
-    let operands = Operands::of(&ids, values)?;
+    match Operands::of(ids, values) {
+        Some(operands) => judge_operands(node, operator, &operands),
+        None => unknown_id(ids, values),
+    }
+}
+
+/// Judges the values and the attributes of a node.
+#[inline]
+fn judge_operands<'p>(
+    node: XNode<'p>,
+    operator: XNodeUnion<'p>,
+    operands: &Operands<'_, 'p>,
+) -> Result<(), Wrong> {
+    use XNodeUnion::*;
     let Some((input, output)) = operands.pair() else { return Ok(()) };
-    let clamp = node.output_min_max();
+    let clamp = || node.output_min_max();
     match operator {
         XNNAdd(_) | XNNSubtract(_) | XNNMultiply(_) | XNNDiv(_) | XNNMinimum(_) | XNNMaximum(_)
         | XNNClamp(_) | XNNNegate(_) | XNNSquare(_) | XNNAbs(_) => {
             operands.same(datatypes::is_elementwise)
         }
-        XNNBatchMatrixMultiply(node) => matrices(&operands, node.flags()),
+        XNNBatchMatrixMultiply(node) => matrices(operands, node.flags()),
         XNNConvert(_) => match datatypes::takes_conversion([input.datatype, output.datatype]) {
             true => Ok(()),
             false => Err((&XNNPACK_DATATYPE, operands.datatypes())),
@@ -157,7 +179,7 @@ fn judge_node<'p>(node: XNode<'p>, values: &Values<'p>) -> Result<(), Wrong> {
             operands.moved(datatypes::is_movable)
         }
         XNNStaticConstantPad(node) => {
-            attributes::padding(node, input.shape.rank())?;
+            attributes::padding(node, input.shape().rank())?;
             operands.moved(datatypes::is_float_or_byte)
         }
         XNNConcatenate2(_) | XNNConcatenate3(_) | XNNConcatenate4(_) | XNNConcatenate5(_) => {
@@ -169,12 +191,12 @@ fn judge_node<'p>(node: XNode<'p>, values: &Values<'p>) -> Result<(), Wrong> {
         }
         XNNAvgPooling2d(node) => {
             attributes::pooling(node, false)?;
-            attributes::range(clamp)?;
+            attributes::range(clamp())?;
             operands.same(datatypes::is_float)
         }
         XNNMaxPooling2d(node) => {
             attributes::pooling(node, true)?;
-            attributes::range(clamp)?;
+            attributes::range(clamp())?;
             operands.moved(datatypes::is_float_or_byte)
         }
         XNNArgMaxPooling2d(node) => {
@@ -187,28 +209,28 @@ fn judge_node<'p>(node: XNode<'p>, values: &Values<'p>) -> Result<(), Wrong> {
         }
         XNNFullyConnected(node) => {
             attributes::linear(node.flags())?;
-            attributes::range(clamp)?;
-            layer(LayerKind::FullyConnected, &operands)?;
-            fully_connected(node, &operands)
+            attributes::range(clamp())?;
+            layer(LayerKind::FullyConnected, operands)?;
+            fully_connected(node, operands)
         }
         XNNConv2d(node) => {
             attributes::convolution(node, true)?;
-            attributes::range(clamp)?;
-            layer(LayerKind::Conv2d, &operands)?;
-            convolution(node, &operands, LayerKind::Conv2d)
+            attributes::range(clamp())?;
+            layer(LayerKind::Conv2d, operands)?;
+            convolution(node, operands, LayerKind::Conv2d)
         }
         XNNDepthwiseConv2d(node) => {
             attributes::convolution(node, true)?;
             attributes::multiplier(node)?;
-            attributes::range(clamp)?;
-            layer(LayerKind::Depthwise, &operands)?;
-            convolution(node, &operands, LayerKind::Depthwise)
+            attributes::range(clamp())?;
+            layer(LayerKind::Depthwise, operands)?;
+            convolution(node, operands, LayerKind::Depthwise)
         }
         XNNConvTranspose2d(node) => {
             attributes::convolution(node, false)?;
-            attributes::range(clamp)?;
-            layer(LayerKind::ConvTranspose, &operands)?;
-            convolution(node, &operands, LayerKind::ConvTranspose)
+            attributes::range(clamp())?;
+            layer(LayerKind::ConvTranspose, operands)?;
+            convolution(node, operands, LayerKind::ConvTranspose)
         }
         XNNScaledDotProductAttention(_) | Unknown(_) => Ok(()),
     }
@@ -237,12 +259,12 @@ fn layer(kind: LayerKind, operands: &Operands<'_, '_>) -> Result<(), Wrong> {
         let fits = match kind {
             // The backend computes a scale for each row of the input.
             LayerKind::FullyConnected => dimensions == 1,
-            _ => dimensions < input.shape.rank(),
+            _ => dimensions < input.shape().rank(),
         };
         if !fits {
             return Err((
                 &XNNPACK_ATTRIBUTE,
-                format!("num_nonbatch_dims {dimensions} of {}", input.shape),
+                format!("num_nonbatch_dims {dimensions} of {}", input.shape()),
             ));
         }
     }
@@ -257,10 +279,9 @@ fn channels(filter: &Value<'_>, dimension: usize, outputs: u64) -> Result<(), Wr
             &XNNPACK_ATTRIBUTE,
             format!("the filter's channel_dim is {own}, and the node's {dimension}"),
         )),
-        Quantization::Channel { scales, .. } if scales.count < outputs => Err((
-            &XNNPACK_ATTRIBUTE,
-            format!("{} scales for {outputs} output channels", scales.count),
-        )),
+        Quantization::Channel { count, .. } if count < outputs => {
+            Err((&XNNPACK_ATTRIBUTE, format!("{count} scales for {outputs} output channels")))
+        }
         _ => Ok(()),
     }
 }
@@ -270,7 +291,7 @@ fn elements(name: &str, value: &Value<'_>, needed: Option<u64>) -> Result<(), Wr
     let bits = super::shape::bits(value.datatype).unwrap_or_default();
     let have = match value.constant {
         Some(bytes) => bytes.saturating_mul(8),
-        None => value.shape.elements().unwrap_or_default().saturating_mul(bits),
+        None => value.shape().elements().unwrap_or_default().saturating_mul(bits),
     };
     let need = needed.and_then(|needed| needed.checked_mul(bits));
     match need {
@@ -289,7 +310,7 @@ fn elements(name: &str, value: &Value<'_>, needed: Option<u64>) -> Result<(), Wr
 
 fn fully_connected(node: XNNFullyConnected<'_>, operands: &Operands<'_, '_>) -> Result<(), Wrong> {
     let [_, Some(filter), bias, ..] = operands.inputs else { return Ok(()) };
-    let sizes = &filter.shape;
+    let sizes = filter.shape();
     if sizes.rank() < 2 {
         return Err((&XNNPACK_ATTRIBUTE, format!("a filter of {} dimensions", sizes.rank())));
     }
@@ -299,7 +320,7 @@ fn fully_connected(node: XNNFullyConnected<'_>, operands: &Operands<'_, '_>) -> 
         false => (sizes.last(), sizes.size(0)),
     };
     channels(filter, usize::from(is_transposed), outputs)?;
-    if let Quantization::Group { size, .. } = filter.quantization {
+    if let Quantization::Group { size } = filter.quantization {
         let fits = inputs.checked_rem(size) == Some(0) && size.is_multiple_of(32);
         if !fits || is_transposed {
             return Err((
@@ -311,7 +332,7 @@ fn fully_connected(node: XNNFullyConnected<'_>, operands: &Operands<'_, '_>) -> 
     let needed = match super::shape::bits(filter.datatype) {
         // A byte holds two elements, and each row begins with a new byte.
         Some(4) => outputs.checked_mul(inputs.next_multiple_of(2)),
-        _ => product(&[outputs, inputs]),
+        _ => product([outputs, inputs]),
     };
     elements("filter", filter, needed)?;
     bias.map_or(Ok(()), |bias| elements("bias", bias, Some(outputs)))
@@ -330,20 +351,21 @@ fn convolution(
         _ => (node.group_input_channels().into(), node.group_output_channels().into()),
     };
     let all_outputs = groups.saturating_mul(outputs);
-    if kind == LayerKind::Conv2d && filter.shape.size(0) != all_outputs {
+    let shape = filter.shape();
+    if kind == LayerKind::Conv2d && shape.size(0) != all_outputs {
         return Err((
             &XNNPACK_ATTRIBUTE,
-            format!("a filter of {} for {all_outputs} output channels", filter.shape),
+            format!("a filter of {shape} for {all_outputs} output channels"),
         ));
     }
     let dimension = match kind {
-        LayerKind::Depthwise => filter.shape.rank().saturating_sub(1),
+        LayerKind::Depthwise => shape.rank().saturating_sub(1),
         _ => 0,
     };
     channels(filter, dimension, all_outputs)?;
     let kernel = [node.kernel_height().into(), node.kernel_width().into()];
     let [height, width] = kernel;
-    elements("filter", filter, product(&[all_outputs, height, width, inputs]))?;
+    elements("filter", filter, product([all_outputs, height, width, inputs]))?;
     bias.map_or(Ok(()), |bias| elements("bias", bias, Some(all_outputs)))
 }
 
@@ -354,32 +376,32 @@ fn matrices(operands: &Operands<'_, '_>, flags: u32) -> Result<(), Wrong> {
     if !datatypes::takes_matrices([a.datatype, b.datatype, output.datatype]) {
         return Err((&XNNPACK_DATATYPE, operands.datatypes()));
     }
-    if b.constant.is_some() && b.shape.rank() < 2 {
-        return Err((&XNNPACK_ATTRIBUTE, format!("a matrix of {}", b.shape)));
+    if b.constant.is_some() && b.shape().rank() < 2 {
+        return Err((&XNNPACK_ATTRIBUTE, format!("a matrix of {}", b.shape())));
     }
     match (a.quantization, b.quantization) {
         (Quantization::Dynamic { dimensions }, _) if dimensions != 1 => {
-            Err((&XNNPACK_ATTRIBUTE, format!("num_nonbatch_dims {dimensions} of {}", a.shape)))
+            Err((&XNNPACK_ATTRIBUTE, format!("num_nonbatch_dims {dimensions} of {}", a.shape())))
         }
-        (_, Quantization::Channel { scales, .. }) => {
+        (_, Quantization::Channel { count, .. }) => {
+            let shape = b.shape();
             // Each column of each matrix needs a scale.
-            let (rows, columns) = match b.shape.sizes() {
-                [batches @ .., rows, columns] => match flags & TRANSPOSE_WEIGHTS {
-                    0 => (product(batches), *columns),
-                    _ => (product(batches), *rows),
-                },
+            let (rows, columns) = match shape.sizes() {
+                [batches @ .., rows, columns] => {
+                    let of_matrix = if flags & TRANSPOSE_WEIGHTS == 0 { columns } else { rows };
+                    (product(batches.iter().copied()), *of_matrix)
+                }
                 _ => (None, 0),
             };
             let needed = rows.and_then(|batches| batches.checked_mul(columns));
             if b.constant.is_none() {
                 return Err((&XNNPACK_ATTRIBUTE, "a quantized matrix is no constant".into()));
             }
-            match needed.is_some_and(|needed| needed <= scales.count) {
+            match needed.is_some_and(|needed| needed <= count) {
                 true => Ok(()),
-                false => Err((
-                    &XNNPACK_ATTRIBUTE,
-                    format!("{} scales for matrices of {}", scales.count, b.shape),
-                )),
+                false => {
+                    Err((&XNNPACK_ATTRIBUTE, format!("{count} scales for matrices of {shape}")))
+                }
             }
         }
         (_, Quantization::Tensor { zero_point, .. }) if zero_point != 0 => {

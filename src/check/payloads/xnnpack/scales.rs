@@ -4,7 +4,7 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use core::ops::Range;
 
-use super::values::{Quantization, Scales, Values, is_scale};
+use super::values::{Scales, Values, is_scale};
 use super::{Site, XNNPACK_QUANTIZATION};
 use crate::check::report::Findings;
 use crate::cost;
@@ -28,23 +28,20 @@ pub(super) fn judge<'p, B: AsRef<[u8]>, E>(
     out: &mut Findings,
 ) -> Result<(), E> {
     let mut seen = BTreeSet::new();
-    for (nth, value) in (0..).zip(values.all()) {
-        let (Quantization::Channel { scales, .. } | Quantization::Group { scales, .. }) =
-            value.quantization
-        else {
-            continue;
-        };
+    for &(nth, ref scales) in values.scales() {
         // Values may share scales, which are judged once.
         let list = scales.list.map_or(0, |list| list.pos());
         cost::look_up("", seen.len());
         if !seen.insert((scales.constant, list, scales.count, scales.size)) {
             continue;
         }
-        if let Some((at, scale)) = wrong(site, &scales, read)? {
+        if let Some((at, scale)) = wrong(site, scales, read)? {
             let path = [PathComponent::Field("xvalues"), PathComponent::Index(nth)];
-            site.find(out, &XNNPACK_QUANTIZATION, value.tensor, &path, || {
-                format!("scale {at} is {scale:?}")
-            });
+            if let Some(tensor) = site.tensor(nth) {
+                site.find(out, &XNNPACK_QUANTIZATION, tensor, &path, || {
+                    format!("scale {at} is {scale:?}")
+                });
+            }
         }
     }
     Ok(())

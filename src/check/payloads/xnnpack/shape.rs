@@ -2,13 +2,14 @@
 
 use core::fmt;
 
+use crate::flat::view::Vector;
 use crate::schema::xnnpack::XNNDatatype;
 
 /// The most dimensions of a value (`XNN_MAX_TENSOR_DIMS`).
 pub(super) const MOST_DIMENSIONS: usize = 6;
 
 /// The sizes of at most 6 dimensions, outermost first.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Shape {
     sizes: [u64; MOST_DIMENSIONS],
     rank: usize,
@@ -23,6 +24,14 @@ impl Shape {
             shape.rank = shape.rank.saturating_add(1);
         }
         Some(shape)
+    }
+
+    /// Creates the shape with these sizes; `None` if there are too many.
+    pub(super) fn of(sizes: Vector<'_, u32>) -> Option<Self> {
+        match sizes.len() {
+            0..=MOST_DIMENSIONS => Self::new(sizes.iter().map(u64::from)),
+            _ => None,
+        }
     }
 
     /// Creates the shape of a batch of images: their number, height, width and channels.
@@ -56,18 +65,23 @@ impl Shape {
 
     /// Returns the number of elements; `None` if it does not fit 63 bits.
     pub(super) fn elements(&self) -> Option<u64> {
-        product(self.sizes())
+        product(self.sizes().iter().copied())
     }
 }
 
 /// Returns the product of numbers; `None` if it does not fit 63 bits.
-pub(super) fn product(numbers: &[u64]) -> Option<u64> {
-    // With a factor 0 the product is 0, even if the others overflow. The backend does the same.
-    if numbers.contains(&0) {
-        return Some(0);
+#[inline]
+pub(super) fn product(numbers: impl IntoIterator<Item = u64>) -> Option<u64> {
+    let (mut product, mut has_zero) = (Some(1u64), false);
+    for number in numbers {
+        has_zero |= number == 0;
+        product = product.and_then(|product| product.checked_mul(number));
     }
-    let product = numbers.iter().try_fold(1u64, |product, &number| product.checked_mul(number))?;
-    (product <= i64::MAX.cast_unsigned()).then_some(product)
+    // With a factor 0 the product is 0, even if the others overflow. The backend does the same.
+    match has_zero {
+        true => Some(0),
+        false => product.filter(|&product| product <= i64::MAX.cast_unsigned()),
+    }
 }
 
 impl fmt::Display for Shape {
@@ -77,6 +91,7 @@ impl fmt::Display for Shape {
 }
 
 /// Returns the bits of an element; `None` for an unknown datatype.
+#[inline]
 pub(super) fn bits(datatype: XNNDatatype) -> Option<u64> {
     Some(match datatype {
         XNNDatatype::xnn_datatype_qcint4 | XNNDatatype::xnn_datatype_qbint4 => 4,
@@ -96,9 +111,10 @@ pub(super) fn bits(datatype: XNNDatatype) -> Option<u64> {
 }
 
 /// Returns whether a value that is no constant takes less than 4 GiB. Its memory is allocated when the
-/// method is loaded or run, and no genuine value takes nearly as much.
-pub(super) fn is_small(shape: &Shape, bits: u64) -> bool {
-    let all = shape.elements().and_then(|count| count.checked_mul(bits));
+/// method is loaded or run, and no genuine value takes nearly as much. `elements` is the number of
+/// elements of `bits` bits each.
+pub(super) fn is_small(elements: Option<u64>, bits: u64) -> bool {
+    let all = elements.and_then(|count| count.checked_mul(bits));
     all.is_some_and(|bits| bits.div_euclid(8) < 1 << 32)
 }
 
@@ -111,6 +127,6 @@ pub(super) fn bytes(shape: &Shape, datatype: XNNDatatype) -> Option<u64> {
     }
     match shape.sizes().split_last() {
         None => Some(1),
-        Some((&row, rows)) => product(rows)?.checked_mul(row.div_ceil(2)),
+        Some((&row, rows)) => product(rows.iter().copied())?.checked_mul(row.div_ceil(2)),
     }
 }

@@ -6,59 +6,94 @@ use super::{Site, XNNPACK_UNREAD};
 use crate::bytes::wide;
 use crate::check::report::Findings;
 use crate::error::PathComponent;
-use crate::payload::xnnpack::{XnnpackHeader, tensor_of};
-use crate::schema::xnnpack::view::XNodeUnion;
+use crate::payload::xnnpack::XnnpackHeader;
+use crate::schema::xnnpack::view::{XNNTensorValue, XNode, XNodeUnion};
 
 /// Judges the length of the header, the numbers of dimensions, and the lists of inputs and outputs.
-pub(super) fn judge(site: &Site<'_, '_>, out: &mut Findings) {
-    let root = site.root();
-    if let Some(header) = site.graph.parts().header
-        && header.length != XnnpackHeader::LENGTH
-    {
-        site.find(out, &XNNPACK_UNREAD, root, &[], || {
-            format!("the header says that it has {} bytes", header.length)
-        });
+/// The values and nodes are added one by one.
+pub(super) struct Unread {
+    of_values: Findings,
+    of_nodes: Findings,
+    /// The number of values that are marked as inputs.
+    inputs: u64,
+    /// The number of values that are marked as outputs.
+    outputs: u64,
+}
+
+impl Unread {
+    /// Returns the state before the first value. `out` is a list of findings in the same file.
+    pub(super) fn new(out: &Findings) -> Self {
+        Self { of_values: out.another(), of_nodes: out.another(), inputs: 0, outputs: 0 }
     }
-    let (mut inputs, mut outputs) = (0u64, 0u64);
-    for (nth, value) in (0..).zip(root.xvalues().into_iter().flatten()) {
-        let Some(tensor) = tensor_of(value) else { continue };
+
+    /// Judges the tensor of the value with index `nth`.
+    #[inline]
+    pub(super) fn add_value<'p>(
+        &mut self,
+        site: &Site<'_, 'p>,
+        nth: u32,
+        tensor: XNNTensorValue<'p>,
+    ) {
         match tensor.flags() {
-            1 => inputs = inputs.saturating_add(1),
-            2 => outputs = outputs.saturating_add(1),
+            1 => self.inputs = self.inputs.saturating_add(1),
+            2 => self.outputs = self.outputs.saturating_add(1),
             _ => {}
         }
         let (says, has) =
             (u64::from(tensor.num_dims()), tensor.dims().map_or(0, |dims| dims.len()));
         if says != wide(has) {
             let path = [PathComponent::Field("xvalues"), PathComponent::Index(nth)];
-            site.find(out, &XNNPACK_UNREAD, tensor, &path, || {
+            site.find(&mut self.of_values, &XNNPACK_UNREAD, tensor, &path, || {
                 format!("num_dims is {says}, and there are {has} dims")
             });
         }
     }
-    for (name, ids, count) in
-        [("input_ids", root.input_ids(), inputs), ("output_ids", root.output_ids(), outputs)]
-    {
-        let says = ids.map_or(0, |ids| wide(ids.len()));
-        if says != count {
-            site.find(out, &XNNPACK_UNREAD, root, &[PathComponent::Field(name)], || {
-                format!("{name} has {says} ids, and flags mark {count} values")
-            });
-        }
-    }
-    for (nth, node) in (0..).zip(root.xnodes().into_iter().flatten()) {
-        let (says, has) = match node.xnode_union() {
+
+    /// Judges the node with index `nth`.
+    #[inline]
+    pub(super) fn add_node<'p>(
+        &mut self,
+        site: &Site<'_, 'p>,
+        (nth, node): (u32, XNode<'p>),
+        operator: Option<XNodeUnion<'p>>,
+    ) {
+        let (says, has) = match operator {
             Some(XNodeUnion::XNNStaticTranspose(node)) => (node.num_dims(), node.perm()),
             Some(XNodeUnion::XNNStaticReshape(node)) => (node.num_dims(), node.new_shape()),
             Some(XNodeUnion::XNNStaticSlice(node)) => (node.num_dims(), node.sizes()),
-            _ => continue,
+            _ => return,
         };
         let has = has.map_or(0, |list| list.len());
         if u64::from(says) != wide(has) {
             let path = [PathComponent::Field("xnodes"), PathComponent::Index(nth)];
-            site.find(out, &XNNPACK_UNREAD, node, &path, || {
+            site.find(&mut self.of_nodes, &XNNPACK_UNREAD, node, &path, || {
                 format!("num_dims is {says}, and there are {has} dimensions")
             });
         }
+    }
+
+    /// Judges the header and the lists after the last node, and reports all findings.
+    pub(super) fn finish(self, site: &Site<'_, '_>, out: &mut Findings) {
+        let root = site.root();
+        if let Some(header) = site.graph.parts().header
+            && header.length != XnnpackHeader::LENGTH
+        {
+            site.find(out, &XNNPACK_UNREAD, root, &[], || {
+                format!("the header says that it has {} bytes", header.length)
+            });
+        }
+        out.extend(self.of_values);
+        let (inputs, outputs) = (self.inputs, self.outputs);
+        for (name, ids, count) in
+            [("input_ids", root.input_ids(), inputs), ("output_ids", root.output_ids(), outputs)]
+        {
+            let says = ids.map_or(0, |ids| wide(ids.len()));
+            if says != count {
+                site.find(out, &XNNPACK_UNREAD, root, &[PathComponent::Field(name)], || {
+                    format!("{name} has {says} ids, and flags mark {count} values")
+                });
+            }
+        }
+        out.extend(self.of_nodes);
     }
 }

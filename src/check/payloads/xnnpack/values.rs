@@ -6,7 +6,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::super::{DELEGATE_KEY_SHORT, DELEGATE_KEY_UNRESOLVED, NamedSize, NamedSizes};
-use super::shape::{MOST_DIMENSIONS, Shape, bits, bytes, is_small};
+use super::shape::{MOST_DIMENSIONS, Shape, bits, bytes, is_small, product};
+use super::unread::Unread;
 use super::{
     Site, XNNPACK_CONSTANT, XNNPACK_CONSTANT_SHORT, XNNPACK_EXTERNAL, XNNPACK_ID, XNNPACK_KIND,
     XNNPACK_MISSING, XNNPACK_QUANTIZATION, XNNPACK_RANK,
@@ -16,6 +17,7 @@ use crate::check::report::Findings;
 use crate::check::rule::Rule;
 use crate::cost;
 use crate::error::PathComponent;
+use crate::flat::view::Vector;
 use crate::payload::xnnpack::{NO_ID, NoConstant, PayloadConstant};
 use crate::quoted::Quoted;
 use crate::schema::xnnpack::XNNDatatype;
@@ -27,6 +29,12 @@ use crate::schema::xnnpack::view::{
 pub(super) struct Values<'p> {
     all: Vec<Value<'p>>,
     ids: Ids,
+    /// The indices of the outputs of the graph.
+    outputs: Vec<u32>,
+    /// The scales of channels and groups, each with the index of its value.
+    scales: Vec<(u32, Scales<'p>)>,
+    /// Whether any value has a constant as its data.
+    has_data: bool,
 }
 
 /// The index of each value, by its id.
@@ -39,11 +47,15 @@ enum Ids {
 /// A value without an Error.
 #[derive(Clone, Copy)]
 pub(super) struct Value<'p> {
-    pub(super) tensor: XNNTensorValue<'p>,
+    /// The id by which nodes name it.
+    pub(super) id: u32,
+    /// The datatype of its data.
+    pub(super) stored: XNNDatatype,
     /// The datatype that nodes see.
     pub(super) datatype: XNNDatatype,
-    pub(super) shape: Shape,
-    pub(super) quantization: Quantization<'p>,
+    /// The size of each dimension, outermost first.
+    sizes: Vector<'p, u32>,
+    pub(super) quantization: Quantization,
     /// The size of its data in bytes, if it is a constant.
     pub(super) constant: Option<u64>,
     pub(super) external: External,
@@ -51,7 +63,7 @@ pub(super) struct Value<'p> {
 
 /// The quantization of a value.
 #[derive(Clone, Copy)]
-pub(super) enum Quantization<'p> {
+pub(super) enum Quantization {
     None,
     /// One scale and zero point.
     Tensor {
@@ -63,22 +75,21 @@ pub(super) enum Quantization<'p> {
     Dynamic {
         dimensions: usize,
     },
-    /// A scale for each index of a dimension.
+    /// This many scales, one for each index of a dimension.
     Channel {
         dimension: usize,
-        scales: Scales<'p>,
+        count: u64,
     },
     /// A scale for each group of this many elements.
     Group {
         size: u64,
-        scales: Scales<'p>,
     },
 }
 
 /// The scales of channels or groups: a list in the graph, or a constant.
 #[derive(Clone, Copy)]
 pub(super) struct Scales<'p> {
-    pub(super) list: Option<crate::flat::view::Vector<'p, f32>>,
+    pub(super) list: Option<Vector<'p, f32>>,
     /// The index of the constant; 0 if the scales are in `list`.
     pub(super) constant: u32,
     /// The number of scales that the backend reads.
@@ -117,7 +128,40 @@ impl Ids {
     }
 }
 
+impl Value<'_> {
+    pub(super) fn shape(&self) -> Shape {
+        // A value without an Error has few enough dimensions.
+        Shape::of(self.sizes).unwrap_or_default()
+    }
+
+    /// Returns whether the value has data before any node runs.
+    pub(super) fn is_given(&self) -> bool {
+        self.constant.is_some() || matches!(self.external, External::Input(_))
+    }
+}
+
 impl<'p> Values<'p> {
+    /// Returns no values, with memory for `count`.
+    fn with_capacity(count: usize) -> Self {
+        Self {
+            all: Vec::with_capacity(count),
+            ids: Ids::Equal(0),
+            outputs: Vec::new(),
+            scales: Vec::new(),
+            has_data: false,
+        }
+    }
+
+    /// Adds the value with index `nth`.
+    #[inline]
+    fn add(&mut self, nth: u32, value: Value<'p>) {
+        self.has_data |= value.constant.is_some();
+        if let External::Output(_) = value.external {
+            self.outputs.push(nth);
+        }
+        self.all.push(value);
+    }
+
     /// Returns the value with an id.
     pub(super) fn get(&self, id: u32) -> Option<&Value<'p>> {
         self.all.get(index(self.index_of(id)?))
@@ -138,6 +182,21 @@ impl<'p> Values<'p> {
     pub(super) fn all(&self) -> &[Value<'p>] {
         &self.all
     }
+
+    /// Returns the outputs of the graph, each with its index.
+    pub(super) fn outputs(&self) -> impl Iterator<Item = (u32, &Value<'p>)> {
+        self.outputs.iter().filter_map(|&nth| Some((nth, self.all.get(index(nth))?)))
+    }
+
+    /// Returns the scales of channels and groups, each with the index of its value.
+    pub(super) fn scales(&self) -> &[(u32, Scales<'p>)] {
+        &self.scales
+    }
+
+    /// Returns whether any value has a constant as its data or its scales.
+    pub(super) fn has_constants(&self) -> bool {
+        self.has_data || self.scales.iter().any(|(_, scales)| scales.constant != 0)
+    }
 }
 
 /// A broken rule and the message.
@@ -147,10 +206,10 @@ pub(super) type Wrong = (&'static Rule, String);
 pub(super) fn judge<'p>(
     site: &Site<'_, 'p>,
     named: &NamedSizes<'_>,
+    unread: &mut Unread,
     out: &mut Findings,
 ) -> Values<'p> {
     let root = site.root();
-    let mut values = Values { all: Vec::new(), ids: Ids::Equal(0) };
     for (name, missing) in
         [("xvalues", root.xvalues().is_none()), ("xnodes", root.xnodes().is_none())]
     {
@@ -163,10 +222,13 @@ pub(super) fn judge<'p>(
             format!("{} inputs and outputs: at most {MOST_EXTERNS} are taken", root.num_externs())
         });
     }
+    let all = root.xvalues().unwrap_or_default();
+    let mut values = Values::with_capacity(all.len());
     let mut externals = BTreeSet::new();
-    for (nth, value) in (0..).zip(root.xvalues().into_iter().flatten()) {
-        let at = [PathComponent::Field("xvalues"), PathComponent::Index(nth)];
-        let judged = judge_value(site, named, value).and_then(|value| {
+    for (nth, value) in (0..).zip(all) {
+        let judged = parts(value).and_then(|(tensor, quantized)| {
+            unread.add_value(site, nth, tensor);
+            let value = judge_value(site, named, (nth, tensor, quantized), &mut values.scales)?;
             cost::look_up("", externals.len());
             match value.external {
                 External::Input(id) | External::Output(id) if !externals.insert(id) => {
@@ -174,76 +236,95 @@ pub(super) fn judge<'p>(
                 }
                 _ => {}
             }
-            let id = value.tensor.id_out();
-            match values.ids.insert(id, nth) {
-                Some(first) => Err((&XNNPACK_ID, format!("id {id} is that of value {first} too"))),
-                None => Ok(value),
+            if let Some(first) = values.ids.insert(value.id, nth) {
+                let id = value.id;
+                return Err((&XNNPACK_ID, format!("id {id} is that of value {first} too")));
             }
+            values.add(nth, value);
+            Ok(())
         });
-        match judged {
-            Ok(value) => values.all.push(value),
-            Err((rule, message)) => site.find(out, rule, value, &at, || message),
+        if let Err((rule, message)) = judged {
+            let at = [PathComponent::Field("xvalues"), PathComponent::Index(nth)];
+            site.find(out, rule, value, &at, || message);
         }
     }
     values
 }
 
+/// Returns the tensor of a value, and the table of its quantization if the value is quantized.
+#[inline]
+fn parts(
+    value: XValue<'_>,
+) -> Result<(XNNTensorValue<'_>, Option<XNNQuantizedTensorValue<'_>>), Wrong> {
+    match value.xvalue_union() {
+        Some(XValueUnion::XNNTensorValue(tensor)) => Ok((tensor, None)),
+        Some(XValueUnion::XNNQuantizedTensorValue(value)) => match value.tensor_value() {
+            Some(tensor) => Ok((tensor, Some(value))),
+            None => Err((&XNNPACK_MISSING, "the value has no tensor_value".into())),
+        },
+        Some(XValueUnion::Unknown(tag)) => {
+            Err((&XNNPACK_KIND, format!("a value of the unknown kind {tag}")))
+        }
+        None => Err((&XNNPACK_KIND, "a value without a kind".into())),
+    }
+}
+
+/// Judges the value with index `nth` by itself. Adds the scales of its channels or groups to
+/// `all_scales`.
+#[inline]
 fn judge_value<'p>(
     site: &Site<'_, 'p>,
     named: &NamedSizes<'_>,
-    value: XValue<'p>,
+    (nth, tensor, quantized): (u32, XNNTensorValue<'p>, Option<XNNQuantizedTensorValue<'p>>),
+    all_scales: &mut Vec<(u32, Scales<'p>)>,
 ) -> Result<Value<'p>, Wrong> {
-    let (tensor, quantized) = match value.xvalue_union() {
-        Some(XValueUnion::XNNTensorValue(tensor)) => (tensor, None),
-        Some(XValueUnion::XNNQuantizedTensorValue(value)) => match value.tensor_value() {
-            Some(tensor) => (tensor, Some(value)),
-            None => return Err((&XNNPACK_MISSING, "the value has no tensor_value".into())),
-        },
-        Some(XValueUnion::Unknown(tag)) => {
-            return Err((&XNNPACK_KIND, format!("a value of the unknown kind {tag}")));
-        }
-        None => return Err((&XNNPACK_KIND, "a value without a kind".into())),
-    };
     let sizes = tensor.dims().unwrap_or_default();
-    let shape = match sizes.len() {
-        0..=MOST_DIMENSIONS => Shape::new(sizes.iter().map(u64::from)),
-        _ => None,
-    };
-    let Some(shape) = shape else {
+    if sizes.len() > MOST_DIMENSIONS {
         let (count, most) = (sizes.len(), MOST_DIMENSIONS);
         return Err((&XNNPACK_RANK, format!("{count} dimensions: at most {most} are taken")));
-    };
+    }
+    let shape = || Shape::of(sizes).unwrap_or_default();
     let stored = tensor.datatype();
     let bits = bits(stored)
         .ok_or_else(|| (&XNNPACK_KIND, format!("datatype {stored} is none that values have")))?;
-    if shape.elements().and_then(|count| count.checked_mul(bits)).is_none() {
-        return Err((&XNNPACK_RANK, format!("the bytes of {shape} overflow")));
+    let elements = product(sizes.iter().map(u64::from));
+    if elements.and_then(|count| count.checked_mul(bits)).is_none() {
+        return Err((&XNNPACK_RANK, format!("the bytes of {} overflow", shape())));
     }
     let external = external(site, tensor)?;
-    if tensor.constant_buffer_idx() == 0 && external == External::No && !is_small(&shape, bits) {
-        return Err((&XNNPACK_RANK, format!("{shape} of {stored} takes 4 GiB or more")));
+    let data = tensor.constant_buffer_idx();
+    if data == 0 && external == External::No && !is_small(elements, bits) {
+        return Err((&XNNPACK_RANK, format!("{} of {stored} takes 4 GiB or more", shape())));
     }
-    let constant = match tensor.constant_buffer_idx() {
+    let constant = match data {
         0 => None,
         nth => Some(constant(site, named, nth)?),
     };
     if constant.is_some() && external != External::No {
         return Err((&XNNPACK_EXTERNAL, "a constant is an input or output of the graph".into()));
     }
+    let is_legacy = is_legacy(tensor);
     let quantization = match quantized {
-        Some(value) => quantization(value, stored, &shape)?,
-        None => plain(tensor, external)?,
+        Some(value) => {
+            let (quantization, scales) = quantization(value, stored, &shape())?;
+            all_scales.extend(scales.map(|scales| (nth, scales)));
+            quantization
+        }
+        None if is_legacy => legacy(tensor, external)?,
+        None => plain(stored)?,
     };
     if let Quantization::Dynamic { .. } = quantization
         && (constant.is_some() || quantized.is_some() && external != External::No)
     {
         return Err((&XNNPACK_QUANTIZATION, "a value quantized at run time has data".into()));
     }
-    if let Quantization::Channel { scales, .. } | Quantization::Group { scales, .. } = quantization
+    if let Quantization::Channel { .. } | Quantization::Group { .. } = quantization
+        && let Some((_, scales)) = all_scales.last()
     {
-        check_scales(site, named, &scales)?;
+        check_scales(site, named, scales)?;
     }
     if let Some(have) = constant {
+        let shape = shape();
         let need = bytes(&shape, stored).unwrap_or(u64::MAX);
         if have < need {
             let message = format!("a constant of {have} bytes: {shape} of {stored} needs {need}");
@@ -251,30 +332,35 @@ fn judge_value<'p>(
         }
     }
     // A legacy input is converted when the graph runs. Nodes see the converted datatype.
-    let datatype = match quantized.is_none() && is_legacy(tensor) {
+    let datatype = match quantized.is_none() && is_legacy {
         true => XNNDatatype::xnn_datatype_qdint8,
         false => stored,
     };
-    Ok(Value { tensor, datatype, shape, quantization, constant, external })
+    let id = tensor.id_out();
+    Ok(Value { id, stored, datatype, sizes, quantization, constant, external })
 }
 
 /// Returns whether a tensor is quantized by `dq_datatype`, a field of releases before 0.2.
+#[inline]
 fn is_legacy(tensor: XNNTensorValue<'_>) -> bool {
-    tensor.dq_datatype() != XNNDatatype::xnn_datatype_invalid
-        && tensor.dq_datatype().name().is_some()
+    let datatype = tensor.dq_datatype();
+    datatype != XNNDatatype::xnn_datatype_invalid && datatype.name().is_some()
 }
 
+/// Returns how a call uses a tensor.
+#[inline]
 fn external(site: &Site<'_, '_>, tensor: XNNTensorValue<'_>) -> Result<External, Wrong> {
-    let (flags, id, most) = (tensor.flags(), tensor.external_id(), site.root().num_externs());
+    let (flags, id) = (tensor.flags(), tensor.external_id());
     let external = match flags {
+        0 if id == NO_ID => return Ok(External::No),
         0 => External::No,
         1 => External::Input(id),
         2 => External::Output(id),
         3 => return Err((&XNNPACK_EXTERNAL, "a value is an input and an output".into())),
         _ => return Err((&XNNPACK_EXTERNAL, format!("unknown flags {flags:#x}"))),
     };
+    let most = site.root().num_externs();
     match (external, id) {
-        (External::No, NO_ID) => Ok(external),
         (External::No, _) => Err((
             &XNNPACK_EXTERNAL,
             format!("external_id {id}, and no flag that makes the value an input or output"),
@@ -320,41 +406,42 @@ fn constant(site: &Site<'_, '_>, named: &NamedSizes<'_>, nth: u32) -> Result<u64
     }
 }
 
-/// Returns the quantization of a value without quant_params.
-fn plain<'p>(tensor: XNNTensorValue<'p>, external: External) -> Result<Quantization<'p>, Wrong> {
-    let datatype = tensor.datatype();
-    let is_float = [XNNDatatype::xnn_datatype_fp32, XNNDatatype::xnn_datatype_fp16];
-    if is_legacy(tensor) {
-        let message = match (tensor.dq_datatype(), external) {
-            (XNNDatatype::xnn_datatype_qint8, External::Input(_)) => {
-                match is_float.contains(&datatype) && tensor.constant_buffer_idx() == 0 {
-                    true => return Ok(Quantization::Dynamic { dimensions: 1 }),
-                    false => format!("dq_datatype on a value of {datatype}"),
-                }
-            }
-            (XNNDatatype::xnn_datatype_qint8, _) => {
-                "dq_datatype on a value that is no input".into()
-            }
-            (other, _) => format!("dq_datatype {other}: only xnn_datatype_qint8 is taken"),
-        };
-        return Err((&XNNPACK_QUANTIZATION, message));
-    }
-    let takes = [
-        XNNDatatype::xnn_datatype_bf16,
-        XNNDatatype::xnn_datatype_int32,
-        XNNDatatype::xnn_datatype_pfp32,
-    ];
-    match is_float.contains(&datatype) || takes.contains(&datatype) {
-        true => Ok(Quantization::None),
-        false => Err((&XNNPACK_QUANTIZATION, format!("{datatype} without quant_params"))),
+/// Returns the quantization of a value of a datatype without quant_params.
+#[inline]
+fn plain(datatype: XNNDatatype) -> Result<Quantization, Wrong> {
+    match datatype {
+        XNNDatatype::xnn_datatype_fp32
+        | XNNDatatype::xnn_datatype_fp16
+        | XNNDatatype::xnn_datatype_bf16
+        | XNNDatatype::xnn_datatype_int32
+        | XNNDatatype::xnn_datatype_pfp32 => Ok(Quantization::None),
+        _ => Err((&XNNPACK_QUANTIZATION, format!("{datatype} without quant_params"))),
     }
 }
 
+/// Returns the quantization of a value with a `dq_datatype`.
+fn legacy(tensor: XNNTensorValue<'_>, external: External) -> Result<Quantization, Wrong> {
+    let datatype = tensor.datatype();
+    let is_float = [XNNDatatype::xnn_datatype_fp32, XNNDatatype::xnn_datatype_fp16];
+    let message = match (tensor.dq_datatype(), external) {
+        (XNNDatatype::xnn_datatype_qint8, External::Input(_)) => {
+            match is_float.contains(&datatype) && tensor.constant_buffer_idx() == 0 {
+                true => return Ok(Quantization::Dynamic { dimensions: 1 }),
+                false => format!("dq_datatype on a value of {datatype}"),
+            }
+        }
+        (XNNDatatype::xnn_datatype_qint8, _) => "dq_datatype on a value that is no input".into(),
+        (other, _) => format!("dq_datatype {other}: only xnn_datatype_qint8 is taken"),
+    };
+    Err((&XNNPACK_QUANTIZATION, message))
+}
+
+/// Returns the quantization of a value with quant_params, and the scales of its channels or groups.
 fn quantization<'p>(
     value: XNNQuantizedTensorValue<'p>,
     datatype: XNNDatatype,
     shape: &Shape,
-) -> Result<Quantization<'p>, Wrong> {
+) -> Result<(Quantization, Option<Scales<'p>>), Wrong> {
     let wrong = |message: String| Err((&XNNPACK_QUANTIZATION, message));
     let name = value.quant_params().and_then(XNNQuantParams::name).unwrap_or("no quant_params");
     let takes: &[XNNDatatype] = match value.quant_params() {
@@ -390,7 +477,7 @@ fn quantization<'p>(
                 _ => (0, 0),
             };
             match (least..=most).contains(&zero_point) {
-                true => Ok(Quantization::Tensor { scale, zero_point }),
+                true => Ok((Quantization::Tensor { scale, zero_point }, None)),
                 false => wrong(format!("the zero point of {datatype} is {zero_point}")),
             }
         }
@@ -399,7 +486,7 @@ fn quantization<'p>(
             let (constant, list) = (quant.scale_buffer_idx(), quant.scale());
             let count = shape.size(dimension);
             let scales = Scales { list, constant, count, size: 4 };
-            Ok(Quantization::Channel { dimension, scales })
+            Ok((Quantization::Channel { dimension, count }, Some(scales)))
         }
         Some(XNNQuantParams::PerChannelGroupQuant(quant)) => {
             if shape.rank() < 2 {
@@ -421,12 +508,12 @@ fn quantization<'p>(
                 return wrong(format!("{have} scales: {shape} in groups of {size} needs {count}"));
             }
             let scales = Scales { list, constant, count, size: 2 };
-            Ok(Quantization::Group { size, scales })
+            Ok((Quantization::Group { size }, Some(scales)))
         }
         Some(XNNQuantParams::PerTokenDynamicQuant(quant)) => {
             match usize::try_from(quant.num_nonbatch_dims()) {
                 Ok(dimensions) if dimensions <= shape.rank() => {
-                    Ok(Quantization::Dynamic { dimensions })
+                    Ok((Quantization::Dynamic { dimensions }, None))
                 }
                 _ => wrong(format!(
                     "num_nonbatch_dims {} of {} dimensions",
