@@ -564,6 +564,49 @@ mod command {
         assert_eq!(user.status.code(), Some(2));
     }
 
+    /// Files a second stay within 20 % of what the jobs allow at a latency, or of what the cores allow without
+    /// any, whichever is less.
+    #[cfg(feature = "scan")]
+    #[test]
+    #[ignore = "a measurement, which needs cores that do nothing else"]
+    fn a_scan_hides_the_latency_of_servers() {
+        use std::thread::sleep;
+        use std::time::{Duration, Instant};
+
+        use super::server::partial;
+
+        const JOBS: u32 = 64;
+        let rate = |latency: u64, count: u32| {
+            let server = Server::start(move |asked, _| {
+                sleep(Duration::from_millis(latency));
+                Act::Send(partial(LINEAR, asked, "\"v1\""))
+            });
+            let out = tempfile::tempdir().unwrap();
+            let rows = out.path().join("rows");
+            let urls: Vec<_> = (0..count).map(|nth| server.url(&format!("/{nth}.pte"))).collect();
+            let jobs = JOBS.to_string();
+            let rest =
+                ["scan", "--format", "ndjson", "--jobs", &jobs, "-o", rows.to_str().unwrap()];
+            let args: Vec<_> = rest.into_iter().chain(urls.iter().map(String::as_str)).collect();
+            let begin = Instant::now();
+            let done = pte(&args);
+            let seconds = begin.elapsed().as_secs_f64();
+            assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+            f64::from(count) / seconds
+        };
+        let whole = rate(0, 3000);
+        eprintln!("without latency: {whole:.0} files a second");
+        for latency in [20, 100] {
+            let bound = whole.min(f64::from(JOBS) * 1000.0 / latency as f64);
+            let rate = rate(latency, 3000);
+            eprintln!(
+                "{latency} ms: {rate:.0} files a second, {:.0} % of {bound:.0}",
+                100.0 * rate / bound
+            );
+            assert!(rate > 0.8 * bound);
+        }
+    }
+
     #[cfg(feature = "scan")]
     #[test]
     fn a_scan_has_a_row_about_each_url() {

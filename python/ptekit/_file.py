@@ -16,6 +16,7 @@ from ._objects import (
     decoded,
     decoded_constant,
     decoded_tensor,
+    entry_tensor,
     torch_name,
 )
 from ._ptekit import Handle, methods, operator_calls, version
@@ -281,19 +282,15 @@ class Data(File):
 
     def __getitem__(self, key: str) -> Tensor:
         """Returns the tensor or blob of a key. Of a key that is there twice, the first."""
-        entry = (self._open_handle or self.handle).entry(key)
-        if entry is None:
+        handle = self._open_handle or self.handle
+        index = handle.position(key)
+        if index is None:
             raise KeyError(key)
-        code, dtype, sizes, order, begin, end = entry
-        if code is None:
-            return Tensor(self, key, None, None, None, "blob", begin, end)
-        dtype = dtype or str(code)
-        dims = None if order is None else list(order)
-        return Tensor(self, key, dtype, sizes, dims, "constant", begin, end)
+        return entry_tensor(self, handle, key, index)
 
     def __contains__(self, key: object) -> bool:
         """Whether there is such a key."""
-        return isinstance(key, str) and self.handle.has_key(key)
+        return isinstance(key, str) and self.handle.position(key) is not None
 
     def __iter__(self) -> Iterator[str]:
         """Returns the keys, in the order of the file."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import numpy
 
     from ._file import File, Program
+    from ._ptekit import Handle
 
 
 class Tensor:
@@ -26,7 +27,7 @@ class Tensor:
         end: The end of its bytes in the file, or None.
     """
 
-    __slots__ = ("_file", "begin", "dim_order", "dtype", "end", "name", "sizes", "storage")
+    __slots__ = ("_entry", "_file", "begin", "dim_order", "dtype", "end", "name", "sizes", "storage")
 
     def __init__(
         self,
@@ -40,6 +41,7 @@ class Tensor:
         end: int | None,
     ) -> None:
         self._file = file
+        self._entry: tuple[Handle, int] | None = None
         self.name = name
         self.dtype = dtype
         self.sizes = sizes
@@ -47,6 +49,18 @@ class Tensor:
         self.storage = storage
         self.begin = begin
         self.end = end
+
+    if not TYPE_CHECKING:
+        # Python calls this for an attribute that is not set: the entry is decoded when it is used.
+        def __getattr__(self, name):
+            if name not in _OF_ENTRY:
+                raise AttributeError(f"Tensor has no attribute {name!r}")
+            handle, index = self._entry
+            code, dtype, self.sizes, order, self.begin, self.end = handle.entry(index)
+            self.dtype = dtype or (None if code is None else str(code))
+            self.dim_order = None if order is None else list(order)
+            self.storage = "blob" if code is None else "constant"
+            return getattr(self, name)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -105,6 +119,18 @@ class Tensor:
         if self.dtype is None:
             return f"<Blob{name}: {self.nbytes:,} bytes>"
         return f"<Tensor{name}: {self.dtype}{self.sizes}, {self.storage}>"
+
+
+_OF_ENTRY = frozenset(("begin", "dim_order", "dtype", "end", "sizes", "storage"))
+
+
+def entry_tensor(file: File, handle: Handle, name: str, index: int) -> Tensor:
+    """Returns the tensor or blob at an index of a data file, whose name is known."""
+    tensor = Tensor.__new__(Tensor)
+    tensor._file = file
+    tensor._entry = handle, index
+    tensor.name = name
+    return tensor
 
 
 def decoded_tensor(file: File, row: dict[str, Any]) -> Tensor:

@@ -209,19 +209,25 @@ impl Handle {
         })
     }
 
-    /// Whether a data file has a key.
-    fn has_key(&self, py: Python<'_>, key: &str) -> PyResult<bool> {
-        py.detach(|| guarded(|| Ok(self.find(key)?.is_some())))
-    }
-
-    /// Returns the entry of a data file with this key.
-    fn entry(&self, py: Python<'_>, key: &str) -> PyResult<Option<Entry>> {
-        let find = || self.find(key)?.map(|entry| facts(&entry)).transpose();
+    /// Returns the index of the entry of a data file with this key.
+    fn position(&self, py: Python<'_>, key: &str) -> PyResult<Option<u32>> {
+        let find = || {
+            let ptd = self.ptd()?;
+            Ok(self.order.get_or_init(|| ptd.key_order()).position(&ptd, key))
+        };
         // The first lookup sorts the keys; the others take less time than to release the interpreter.
         match self.order.get() {
             Some(_) => guarded(find),
             None => py.detach(|| guarded(find)),
         }
+    }
+
+    /// Returns an entry of a data file.
+    fn entry(&self, index: u32) -> PyResult<Entry> {
+        guarded(|| {
+            let entry = self.ptd()?.entry(index);
+            facts(&entry.ok_or_else(|| Failure::Value(format!("there is no entry {index}")))?)
+        })
     }
 
     /// Returns the document `pte.info`.
@@ -323,15 +329,6 @@ impl Handle {
     /// Returns the document `pte.map/1`.
     fn map(&self, py: Python<'_>, depth: Option<u32>) -> PyResult<String> {
         py.detach(|| guarded(|| documents::map(self, depth)))
-    }
-}
-
-impl Handle {
-    /// Finds an entry by its key.
-    fn find(&self, key: &str) -> Result<Option<ptd::Entry<'_>>> {
-        let ptd = self.ptd()?;
-        let order = self.order.get_or_init(|| ptd.key_order());
-        Ok(order.get(&ptd, key))
     }
 }
 

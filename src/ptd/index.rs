@@ -114,6 +114,12 @@ impl KeyOrder {
     /// Returns the entry of `ptd` with a key, as [`Index::get`] does. If this order was made from
     /// another file, an entry may be missed, but a returned entry always has the key.
     pub fn get<'a>(&self, ptd: &Ptd<'a>, key: &str) -> Option<Entry<'a>> {
+        ptd.entry(self.position(ptd, key)?)
+    }
+
+    /// Returns the index of the entry of `ptd` with a key, in the cases in which [`get`](Self::get)
+    /// returns the entry.
+    pub fn position(&self, ptd: &Ptd<'_>, key: &str) -> Option<u32> {
         let wanted = digest(key);
         let before = |&(digest, nth): &(u32, u32)| match digest.cmp(&wanted) {
             Ordering::Equal => ptd.key(nth) < Some(key),
@@ -121,7 +127,7 @@ impl KeyOrder {
         };
         let first = self.sorted.partition_point(before);
         let &(_, nth) = self.sorted.get(first).filter(|&&(digest, _)| digest == wanted)?;
-        ptd.entry(nth).filter(|entry| entry.key() == Some(key))
+        (ptd.key(nth) == Some(key)).then_some(nth)
     }
 }
 

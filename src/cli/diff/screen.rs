@@ -19,7 +19,7 @@ pub(super) fn show(found: &Found<'_>, out: &mut Output) -> fmt::Result {
         Verdict::Identical | Verdict::Same => ADDED,
         Verdict::Different => CHANGED,
     };
-    writeln!(out, "{style}{}{style:#}", found.summary())?;
+    writeln!(out, "{style}{}{style:#}", paragraph(&found.summary(), 0))?;
     for written in found.written() {
         let (before, after) = (escaped(&written.before), escaped(&written.after));
         writeln!(out, "  {DIM}{}{DIM:#}  {before} → {after}", written.what)?;
