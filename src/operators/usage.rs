@@ -16,6 +16,7 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 
 use super::selected::SelectedOperators;
@@ -161,15 +162,20 @@ impl UsageReport {
 ///
 /// The caller resolves names: a name may be long, and many calls may have it.
 pub fn calls_by_operator(plan: ExecutionPlan<'_>) -> BTreeMap<i32, u64> {
-    let mut calls: BTreeMap<i32, u64> = BTreeMap::new();
+    // A list, since a lookup in a tree takes longer than to decode a call.
+    let mut known = vec![0u64; plan.operators().map_or(0, |operators| operators.len())];
+    let mut others: BTreeMap<i32, u64> = BTreeMap::new();
     let chains = plan.chains().into_iter().flatten();
     for instruction in chains.flat_map(|chain| chain.instructions().into_iter().flatten()) {
         if let Some(InstructionArguments::KernelCall(call)) = instruction.instr_args() {
-            let count = calls.entry(call.op_index()).or_default();
+            let index = call.op_index();
+            let place = usize::try_from(index).ok().and_then(|index| known.get_mut(index));
+            let count = place.unwrap_or_else(|| others.entry(index).or_default());
             *count = count.saturating_add(1);
         }
     }
-    calls
+    let known = (0i32..).zip(known).filter(|&(_, count)| count > 0);
+    known.chain(others).collect()
 }
 
 /// Returns the operators of a program by name, each with the number of its calls: the most called
