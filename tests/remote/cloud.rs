@@ -90,7 +90,8 @@ fn requests_are_signed_and_carry_if_match() {
     assert!(asked[1..].iter().all(|of| of.header("if-match") == Some("\"v1\"")));
 }
 
-/// A service account signs each request with a token of its own key: no server is asked for one.
+/// With a service account, each request has a token that the account's private key signed. No server is
+/// asked for a token.
 #[test]
 fn google_requests_carry_a_token_that_the_key_signed() {
     let folder = tempfile::tempdir().unwrap();
