@@ -8,12 +8,26 @@ pub(super) fn columns() -> usize {
     known().unwrap_or(80).clamp(40, 240)
 }
 
-/// Breaks a text, which begins in column `indent`, into lines that fit the terminal. All lines but the
-/// first begin with `indent` spaces, or with half of the terminal's width if that is less. If the width
-/// is not known, the text stays one line, for other programs.
+/// Breaks a text as [`Width::paragraph`] does.
 pub(super) fn paragraph(text: &str, indent: usize) -> String {
-    let Some(columns) = known() else { return text.into() };
-    filled(text, indent, columns.clamp(40, 240))
+    Width::of_terminal().paragraph(text, indent)
+}
+
+/// The width of the terminal in columns, if it is known. It is asked for once, for many texts.
+#[derive(Clone, Copy)]
+pub(super) struct Width(Option<usize>);
+
+impl Width {
+    pub(super) fn of_terminal() -> Self {
+        Self(known().map(|columns| columns.clamp(40, 240)))
+    }
+
+    /// Breaks a text, which begins in column `indent`, into lines that fit the terminal. All lines but
+    /// the first begin with `indent` spaces, or with half of the width if that is less. If the width is
+    /// not known, the text stays one line, for other programs.
+    pub(super) fn paragraph(self, text: &str, indent: usize) -> String {
+        self.0.map_or_else(|| text.into(), |columns| filled(text, indent, columns))
+    }
 }
 
 fn filled(text: &str, begin: usize, columns: usize) -> String {

@@ -10,7 +10,7 @@ use pte::quoted::UntrustedString;
 
 use self::byte::Byte;
 use super::Common;
-use super::columns::paragraph;
+use super::columns::Width;
 use super::input::{self, Readable};
 use super::other::{AnyInput, OtherInput};
 use super::output::{Content, Output, formatted};
@@ -289,7 +289,8 @@ fn kind_text(kind: &KindEntry) -> String {
 
 fn show(path: &UntrustedString, bytes: u64, rows: &[Row], out: &mut Output) -> fmt::Result {
     writeln!(out, "{BOLD}{path}{BOLD:#}  {DIM}{} bytes{DIM:#}", grouped(bytes))?;
-    let columns = Columns { offset: format!("{bytes:#x}").len(), bytes: grouped(bytes).len() };
+    let (offset, digits) = (format!("{bytes:#x}").len(), grouped(bytes).len());
+    let columns = Columns { offset, bytes: digits, terminal: Width::of_terminal() };
     show_rows(rows, &columns, 0, out)
 }
 
@@ -297,12 +298,13 @@ fn show(path: &UntrustedString, bytes: u64, rows: &[Row], out: &mut Output) -> f
 struct Columns {
     offset: usize,
     bytes: usize,
+    terminal: Width,
 }
 
 fn show_rows(rows: &[Row], columns: &Columns, level: usize, out: &mut Output) -> fmt::Result {
     for row in rows {
         let (title, inner) = row.title();
-        let Columns { offset, bytes: widest } = *columns;
+        let Columns { offset, bytes: widest, terminal } = *columns;
         let (begin, end) = (format!("{:#x}", row.begin), format!("{:#x}", row.end));
         let (bytes, indent) = (grouped(row.bytes), level.saturating_mul(2));
         write!(out, "  {DIM}{begin:>offset$} {end:>offset$}{DIM:#} {bytes:>widest$}  ")?;
@@ -315,7 +317,7 @@ fn show_rows(rows: &[Row], columns: &Columns, level: usize, out: &mut Output) ->
         }
         let before = [2, offset, 1, offset, 1, widest, 2, indent];
         let begin = before.into_iter().fold(0, usize::saturating_add);
-        writeln!(out, "{:indent$}{}", "", paragraph(&text, begin))?;
+        writeln!(out, "{:indent$}{}", "", terminal.paragraph(&text, begin))?;
         show_rows(&inner.parts, columns, level.saturating_add(1), out)?;
     }
     Ok(())
