@@ -13,7 +13,8 @@ use std::{env, fs};
 
 use pte::flat::desc::{FieldDesc, Kind, Schema, TableDesc};
 use pte::schema::{
-    bundled_program, etdump, flat_tensor, flat_tensor_legacy, program, vulkan, xnnpack,
+    bundled_program, etdump, flat_tensor, flat_tensor_legacy, mlx, native, program, tosa, vulkan,
+    xnnpack,
 };
 
 fn main() {
@@ -26,11 +27,19 @@ fn main() {
     schema(&out, "vulkan", &vulkan::desc::SCHEMA);
     schema(&out, "bundled_program", &bundled_program::desc::SCHEMA);
     schema(&out, "etdump", &etdump::desc::SCHEMA);
+    schema(&out, "tosa", &tosa::desc::SCHEMA);
+    // planus has no recursive tables, which the native backend has, and no optional structs, which MLX has.
+    judge(&out, "native", &native::desc::SCHEMA);
+    judge(&out, "mlx", &mlx::desc::SCHEMA);
 }
 
+/// Makes both readers of a schema.
 fn schema(out: &Path, name: &str, schema: &Schema) {
+    judge(out, name, schema);
     let mut text = String::new();
     pte::flat::fbs::write(schema, &mut text).expect("a string takes text");
+    // For planus this is the word that declares an attribute, also where a field has the name.
+    let text = text.replace(" attribute:", " attribute_:");
     let file = out.join(format!("{name}.fbs"));
     save(&file, &text);
     let declarations = planus_translation::translate_files(&[&file]);
@@ -42,6 +51,10 @@ fn schema(out: &Path, name: &str, schema: &Schema) {
     let reader = reader.replace(serde, "");
     save(&out.join(format!("{name}_planus.rs")), &reader);
     save(&out.join(format!("{name}_values.rs")), &values(name, schema));
+}
+
+/// Makes the official verifier of a schema.
+fn judge(out: &Path, name: &str, schema: &Schema) {
     save(&out.join(format!("{name}_verifier.rs")), &verifier(schema));
 }
 

@@ -1,8 +1,6 @@
 //! The oracles of delegates' payloads, bundled programs and profiles: `payload` takes any bytes, `graph`
 //! begins with a sound graph of XNNPACK.
 
-use core::fmt::Debug;
-
 use arbitrary::{Result, Unstructured};
 use flatbuffers::InvalidFlatbuffer;
 use planus::ReadAsRoot;
@@ -20,7 +18,8 @@ use pte::{Error, File, Limits};
 
 use crate::agree::readers::{
     bundled_program_values, bundled_program_verifier, etdump_values, etdump_verifier, is_laxer,
-    is_stricter, same, verdict, vulkan_values, vulkan_verifier, xnnpack_values, xnnpack_verifier,
+    is_stricter, mlx_verifier, native_verifier, same, tosa_values, tosa_verifier, verdict,
+    vulkan_values, vulkan_verifier, xnnpack_values, xnnpack_verifier,
 };
 use crate::places::places;
 use crate::read::assert_reason;
@@ -34,12 +33,6 @@ pub fn payload(bytes: &[u8]) {
     let Some(Ok(place)) = TablesPlace::of(&bytes[..bytes.len().min(64)], len) else { return };
     let start = usize::try_from(place.range.start).unwrap_or(usize::MAX);
     let tables = &bytes[start..usize::try_from(place.range.end).unwrap_or(usize::MAX)];
-    // planus does not read these schemas: that of TOSA has a field `attribute`, that of the native backend is
-    // recursive, and that of MLX has structs.
-    if ["TosaGraph", "Program", "MLXGraph"].contains(&place.schema.root.name) {
-        let _ = Tables::read(&place, tables, &Limits::UNTRUSTED);
-        return;
-    }
     match Tables::read(&place, tables, &Limits::UNTRUSTED) {
         Ok(read) => accepted(&place, &read, tables),
         Err(Unreadable::Graph(error)) => {
@@ -65,30 +58,38 @@ fn root_at(tables: &[u8]) -> usize {
 /// The readers of others for a schema.
 struct Others {
     root: &'static str,
-    /// Compares the values that planus reads; `false` if ours cannot be compared.
+    /// Compares the values that planus reads, if it reads the schema; `false` if ours cannot be compared.
     agree: fn(Object<'_>, &[u8]) -> bool,
     /// The verdict of the official verifier.
     verdict: fn(&[u8], usize) -> core::result::Result<(), InvalidFlatbuffer>,
 }
 
 macro_rules! others {
-    ($($root:ident = $read:path, $verifier:ident;)*) => {
+    ($($root:ident: $module:ident, $verifier:ident $(, $values:ident :: $read:ident)?;)*) => {
         [$(Others {
             root: stringify!($root),
             agree: |ours, tables| {
-                let theirs = || $read(ReadAsRoot::read_as_root(tables)?);
-                agreed(ours, theirs())
+                let ours: Option<pte::schema::$module::model::$root> = known(ours);
+                let _ = tables;
+                $( if let Some(ours) = &ours {
+                    let theirs = || $values::$read(ReadAsRoot::read_as_root(tables)?);
+                    same(ours, theirs());
+                } )?
+                ours.is_some()
             },
             verdict: verdict::<$verifier::$root>,
         }),*]
     };
 }
 
-const OTHERS: [Others; 4] = others! {
-    XNNGraph = xnnpack_values::table_XNNGraph, xnnpack_verifier;
-    VkGraph = vulkan_values::table_VkGraph, vulkan_verifier;
-    BundledProgram = bundled_program_values::table_BundledProgram, bundled_program_verifier;
-    ETDump = etdump_values::table_ETDump, etdump_verifier;
+const OTHERS: [Others; 7] = others! {
+    XNNGraph: xnnpack, xnnpack_verifier, xnnpack_values::table_XNNGraph;
+    VkGraph: vulkan, vulkan_verifier, vulkan_values::table_VkGraph;
+    TosaGraph: tosa, tosa_verifier, tosa_values::table_TosaGraph;
+    MLXGraph: mlx, mlx_verifier;
+    Program: native, native_verifier;
+    BundledProgram: bundled_program, bundled_program_verifier, bundled_program_values::table_BundledProgram;
+    ETDump: etdump, etdump_verifier, etdump_values::table_ETDump;
 };
 
 fn others(schema: &Schema) -> &'static Others {
@@ -122,16 +123,15 @@ fn accepted(place: &TablesPlace, read: &Tables<'_>, tables: &[u8]) {
     }
 }
 
-/// Compares values. `false` if a union has a member that is not known: no struct holds that.
-fn agreed<M: Model + PartialEq + Debug>(ours: Object<'_>, theirs: planus::Result<M>) -> bool {
-    match M::from_object(ours) {
-        Ok(ours) => same(&ours, theirs),
+/// Returns the struct of an object. `None` if a union has a member that is not known: no struct holds that.
+fn known<M: Model>(object: Object<'_>) -> Option<M> {
+    match M::from_object(object) {
+        Ok(model) => Some(model),
         Err(error) => {
             assert!(error.to_string().starts_with("a union has the tag"), "{error}");
-            return false;
+            None
         }
     }
-    true
 }
 
 fn refused(schema: &Schema, error: &Error, tables: &[u8]) {

@@ -221,6 +221,18 @@ impl<'a> Raw<'a> {
         Some((tag, if union.member(tag).is_some() { raw.resolved() } else { raw }))
     }
 
+    /// Returns the same as [`member`](Self::member), but faster if members share `vtable`.
+    #[inline(always)]
+    pub(crate) fn member_by(
+        self,
+        desc: &'static TableDesc,
+        vtable: &mut Vtable<'a>,
+    ) -> Option<(u8, Raw<'a>)> {
+        let (_, union) = desc.union?;
+        let (tag, raw) = self.tagged(desc)?;
+        union.member(tag).map(|_| (tag, raw.resolved_by(vtable)))
+    }
+
     /// Returns the same as [`member`](Self::member), but does not read the member's vtable yet.
     #[inline(always)]
     pub(crate) fn tagged(self, desc: &'static TableDesc) -> Option<(u8, Raw<'a>)> {

@@ -146,4 +146,9 @@ made! {
     etdump_planus "planus made it" "etdump_planus.rs";
     etdump_values "build.rs made it" "etdump_values.rs";
     etdump_verifier "build.rs made it" "etdump_verifier.rs";
+    tosa_planus "planus made it" "tosa_planus.rs";
+    tosa_values "build.rs made it" "tosa_values.rs";
+    tosa_verifier "build.rs made it" "tosa_verifier.rs";
+    native_verifier "build.rs made it" "native_verifier.rs";
+    mlx_verifier "build.rs made it" "mlx_verifier.rs";
 }

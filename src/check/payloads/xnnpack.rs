@@ -9,11 +9,12 @@ use alloc::string::String;
 
 pub(super) use self::calls::Calls;
 use self::order::Order;
+use self::plain::Vtables;
 pub(super) use self::scales::Place;
 use self::unread::Unread;
 use self::values::Values;
 use super::NamedSizes;
-use crate::bytes::index;
+use crate::bytes::{index, narrow};
 use crate::check::report::Findings;
 use crate::check::rule::{Rule, rules};
 use crate::check::site::Plan;
@@ -21,7 +22,7 @@ use crate::error::PathComponent;
 use crate::flat::view::Table;
 use crate::payload::xnnpack::{NodeIds, XnnpackGraph, tensor_of};
 use crate::schema::program::DataLocation;
-use crate::schema::xnnpack::view::{XNNGraph, XNNTensorValue, XNodeUnion};
+use crate::schema::xnnpack::view::{XNNGraph, XNNTensorValue, XNode, XNodeUnion};
 
 mod attributes;
 mod calls;
@@ -30,6 +31,7 @@ mod freed;
 mod fusion;
 mod nodes;
 mod order;
+mod plain;
 mod scales;
 mod shape;
 mod shapes;
@@ -194,13 +196,14 @@ pub(super) fn judge<'p, B: AsRef<[u8]>, E>(
     if found.is_empty() {
         scales::judge(site, &values, read, &mut found)?;
     }
-    let has_copies = judge_nodes(site, &values, &mut unread, &mut found);
-    if found.is_empty() && has_copies {
+    let nodes = judge_nodes(site, &values, &mut unread, &mut found);
+    if found.is_empty() && nodes.have_copies {
         fusion::judge(site, &values, &mut found);
     }
-    if found.is_empty() {
-        freed::judge(site, &values, &mut found, &mut notes);
+    if found.is_empty() && nodes.may_use_in_place {
+        freed::judge(site, &mut found, &mut notes);
     }
+    debug_assert!(nodes.may_use_in_place || !found.is_empty() || freed::finds_nothing(site));
     let judged = found.is_empty().then_some(Judged { values });
     unread.finish(site, &mut found);
     out.extend(found);
@@ -208,28 +211,47 @@ pub(super) fn judge<'p, B: AsRef<[u8]>, E>(
     Ok(judged)
 }
 
+/// What the nodes of a graph need to be judged for together.
+#[derive(Default)]
+struct NodeKinds {
+    /// Whether any node is a copy.
+    have_copies: bool,
+    /// Whether any node may use a constant in place.
+    may_use_in_place: bool,
+}
+
 /// Judges each node by itself, then the order of the nodes, in one pass that decodes each node
-/// once. Returns whether any node is a copy.
+/// once.
 fn judge_nodes<'p>(
     site: &Site<'_, 'p>,
     values: &Values<'p>,
     unread: &mut Unread,
     out: &mut Findings,
-) -> bool {
+) -> NodeKinds {
     let mut order = out.is_empty().then(|| (Order::new(values), out.another()));
-    let mut has_copies = false;
-    for (nth, node) in (0..).zip(site.root().xnodes().into_iter().flatten()) {
+    let mut kinds = NodeKinds::default();
+    let nodes = site.root().xnodes().unwrap_or_default();
+    let mut vtables = Vtables::new();
+    for nth in 0..narrow(nodes.len()) {
+        if let Some((order, _)) = &mut order
+            && plain::node(nodes, nth, &mut vtables, order)
+        {
+            debug_assert!(is_sound(nodes.get(index(nth)), values), "{nth}");
+            continue;
+        }
+        let Some(node) = nodes.get(index(nth)) else { break };
         let operator = node.xnode_union();
         unread.add_node(site, (nth, node), operator);
-        has_copies |= matches!(operator, Some(XNodeUnion::XNNCopy(_)));
+        kinds.have_copies |= matches!(operator, Some(XNodeUnion::XNNCopy(_)));
         // The values have findings.
         let Some((order, found)) = &mut order else { continue };
         let ids = operator.and_then(NodeIds::of);
         if let Err((rule, message)) = nodes::judge(node, operator, ids.as_ref(), values) {
             let path = [PathComponent::Field("xnodes"), PathComponent::Index(nth)];
             site.find(out, rule, node, &path, || message);
-        } else if let Some(ids) = &ids {
+        } else if let (Some(operator), Some(ids)) = (operator, &ids) {
             order.add(site, (nth, node), ids, found);
+            kinds.may_use_in_place |= freed::is_concerned(operator, ids, values);
         }
     }
     if let Some((order, mut found)) = order
@@ -238,5 +260,14 @@ fn judge_nodes<'p>(
         order.finish(site, &mut found);
         out.extend(found);
     }
-    has_copies
+    kinds
+}
+
+/// Returns whether a node by itself has no Error. Debug builds check each plain node.
+fn is_sound<'p>(node: Option<XNode<'p>>, values: &Values<'p>) -> bool {
+    node.is_some_and(|node| {
+        let operator = node.xnode_union();
+        let ids = operator.and_then(NodeIds::of);
+        nodes::judge(node, operator, ids.as_ref(), values).is_ok()
+    })
 }

@@ -108,6 +108,12 @@ pub(super) fn takes_conversion(datatypes: [XNNDatatype; 2]) -> bool {
     is_elementwise(from) && is_elementwise(to) || CONVERT.contains(&datatypes)
 }
 
+/// Returns whether values of a datatype need no quant_params.
+#[inline]
+pub(super) fn is_unquantized(datatype: XNNDatatype) -> bool {
+    matches!(datatype, F32 | F16 | BF16 | I32 | XNNDatatype::xnn_datatype_pfp32)
+}
+
 /// Returns whether elementwise nodes take a datatype.
 pub(super) fn is_elementwise(datatype: XNNDatatype) -> bool {
     datatype == I32 || is_float_or_quantized(datatype)

@@ -1,29 +1,69 @@
 //! The order of the nodes that write and read values.
 
 use alloc::format;
-use alloc::vec;
 use alloc::vec::Vec;
 
-use super::values::{External, Value, Values};
+use super::values::{External, Values};
 use super::{Site, XNNPACK_ORDER};
 use crate::bytes::index;
 use crate::check::report::Findings;
 use crate::error::PathComponent;
-use crate::payload::xnnpack::NodeIds;
+use crate::payload::xnnpack::{NO_ID, NodeIds};
+use crate::schema::xnnpack::XNNDatatype;
 use crate::schema::xnnpack::view::XNode;
 
 /// Checks that at most one node writes each value, and none reads it before. No node may write a
 /// constant or an input, and some node must write each output.
 pub(super) struct Order<'v, 'p> {
     values: &'v Values<'p>,
-    /// Whether a node writes the value, by its index.
-    written: Vec<bool>,
+    /// The state of each value, by its index.
+    states: Vec<State>,
+    /// Smaller ids are the indices of their values.
+    equal: u32,
+}
+
+/// The state of a value before the next node.
+#[derive(Clone, Copy)]
+pub(super) struct State {
+    pub(super) datatype: XNNDatatype,
+    /// Whether a node wrote the value, or it had data before any node.
+    pub(super) has_data: bool,
+    pub(super) is_constant: bool,
 }
 
 impl<'v, 'p> Order<'v, 'p> {
     /// Returns the state before the first node.
     pub(super) fn new(values: &'v Values<'p>) -> Self {
-        Self { values, written: vec![false; values.all().len()] }
+        Self { values, states: values.states().to_vec(), equal: values.equal() }
+    }
+
+    /// Returns whether a node reads and writes values of one datatype, which `takes` accepts, in
+    /// order, and reads no constant. If so, records that it writes `output`.
+    #[inline(always)]
+    pub(super) fn add_same<const N: usize>(
+        &mut self,
+        inputs: [u32; N],
+        output: u32,
+        takes: impl Fn(XNNDatatype) -> bool,
+    ) -> bool {
+        let Some(&mut State { datatype, has_data: false, .. }) = self.state(output) else {
+            return false;
+        };
+        let is_ready =
+            |state: &mut State| state.has_data && !state.is_constant && state.datatype == datatype;
+        takes(datatype)
+            && inputs.into_iter().all(|id| self.state(id).is_some_and(is_ready))
+            && self.write(output)
+    }
+
+    /// Returns the state of the value with an id that a node names.
+    #[inline(always)]
+    fn state(&mut self, id: u32) -> Option<&mut State> {
+        let nth = match id < self.equal {
+            true => id,
+            false => self.values.index_of(id).filter(|_| id != NO_ID)?,
+        };
+        self.states.get_mut(index(nth))
     }
 
     /// Judges the next node, whose index is `nth`.
@@ -59,28 +99,22 @@ impl<'v, 'p> Order<'v, 'p> {
         }
     }
 
-    /// Returns whether a node wrote the value, or the value has data before any node runs.
+    /// Returns whether the value has data.
     #[inline]
-    fn is_readable(&self, id: u32) -> bool {
-        let Some(at) = self.values.index_of(id) else { return true };
-        match self.written.get(index(at)) {
-            Some(false) => self.values.get(id).is_some_and(Value::is_given),
-            Some(true) | None => true,
-        }
+    fn is_readable(&mut self, id: u32) -> bool {
+        self.state(id).is_none_or(|state| state.has_data)
     }
 
     /// Records that a node writes the value. Returns `false` if the value had data before.
     #[inline]
     fn write(&mut self, id: u32) -> bool {
-        let Some(at) = self.values.index_of(id) else { return true };
-        let Some(written) = self.written.get_mut(index(at)) else { return true };
-        !core::mem::replace(written, true) && !self.values.get(id).is_some_and(Value::is_given)
+        self.state(id).is_none_or(|state| !core::mem::replace(&mut state.has_data, true))
     }
 
     /// Judges the outputs of the graph after the last node.
     pub(super) fn finish(self, site: &Site<'_, 'p>, out: &mut Findings) {
         for (nth, _) in self.values.outputs() {
-            if self.written.get(index(nth)) == Some(&true) {
+            if self.states.get(index(nth)).is_some_and(|state| state.has_data) {
                 continue;
             }
             if let Some(tensor) = site.tensor(nth) {

@@ -6,13 +6,16 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::super::{DELEGATE_KEY_SHORT, DELEGATE_KEY_UNRESOLVED, NamedSize, NamedSizes};
+use super::datatypes;
+use super::order::State;
+use super::plain::{self, Vtables};
 use super::shape::{MOST_DIMENSIONS, Shape, bits, bytes, is_small, product};
 use super::unread::Unread;
 use super::{
     Site, XNNPACK_CONSTANT, XNNPACK_CONSTANT_SHORT, XNNPACK_EXTERNAL, XNNPACK_ID, XNNPACK_KIND,
     XNNPACK_MISSING, XNNPACK_QUANTIZATION, XNNPACK_RANK,
 };
-use crate::bytes::{index, wide};
+use crate::bytes::{index, narrow, wide};
 use crate::check::report::Findings;
 use crate::check::rule::Rule;
 use crate::cost;
@@ -28,13 +31,13 @@ use crate::schema::xnnpack::view::{
 /// The values of a graph, except those with an Error.
 pub(super) struct Values<'p> {
     all: Vec<Value<'p>>,
+    /// The state of each value before the first node.
+    states: Vec<State>,
     ids: Ids,
     /// The indices of the outputs of the graph.
     outputs: Vec<u32>,
     /// The scales of channels and groups, each with the index of its value.
     scales: Vec<(u32, Scales<'p>)>,
-    /// Whether any value has a constant as its data.
-    has_data: bool,
 }
 
 /// The index of each value, by its id.
@@ -45,7 +48,7 @@ enum Ids {
 }
 
 /// A value without an Error.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Value<'p> {
     /// The id by which nodes name it.
     pub(super) id: u32,
@@ -54,7 +57,7 @@ pub(super) struct Value<'p> {
     /// The datatype that nodes see.
     pub(super) datatype: XNNDatatype,
     /// The size of each dimension, outermost first.
-    sizes: Vector<'p, u32>,
+    pub(super) sizes: Vector<'p, u32>,
     pub(super) quantization: Quantization,
     /// The size of its data in bytes, if it is a constant.
     pub(super) constant: Option<u64>,
@@ -62,7 +65,7 @@ pub(super) struct Value<'p> {
 }
 
 /// The quantization of a value.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Quantization {
     None,
     /// One scale and zero point.
@@ -99,7 +102,7 @@ pub(super) struct Scales<'p> {
 }
 
 /// Whether a value is an argument of the call, with the index of the argument.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum External {
     No,
     Input(u32),
@@ -108,12 +111,21 @@ pub(super) enum External {
 
 impl Ids {
     /// Adds a value with the next index. If an earlier value has the same id, returns its index.
+    #[inline(always)]
     fn insert(&mut self, id: u32, index: u32) -> Option<u32> {
         match self {
             Self::Equal(count) if id == index && index == *count => {
                 *count = index.saturating_add(1);
                 None
             }
+            _ => self.insert_any(id, index),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn insert_any(&mut self, id: u32, index: u32) -> Option<u32> {
+        match self {
             Self::Equal(count) => {
                 let mut map: BTreeMap<_, _> = (0..*count).map(|id| (id, id)).collect();
                 let known = map.insert(id, index);
@@ -138,6 +150,13 @@ impl Value<'_> {
     pub(super) fn is_given(&self) -> bool {
         self.constant.is_some() || matches!(self.external, External::Input(_))
     }
+
+    /// Returns whether the value may have a constant as its data or its scales.
+    pub(super) fn may_have_constants(&self) -> bool {
+        let has_scales =
+            matches!(self.quantization, Quantization::Channel { .. } | Quantization::Group { .. });
+        self.constant.is_some() || has_scales
+    }
 }
 
 impl<'p> Values<'p> {
@@ -145,26 +164,43 @@ impl<'p> Values<'p> {
     fn with_capacity(count: usize) -> Self {
         Self {
             all: Vec::with_capacity(count),
+            states: Vec::with_capacity(count),
             ids: Ids::Equal(0),
             outputs: Vec::new(),
             scales: Vec::new(),
-            has_data: false,
         }
     }
 
-    /// Adds the value with index `nth`.
-    #[inline]
-    fn add(&mut self, nth: u32, value: Value<'p>) {
-        self.has_data |= value.constant.is_some();
+    /// Adds the value with index `nth`, whose id must be that of no other value.
+    #[inline(always)]
+    fn add(&mut self, nth: u32, value: Value<'p>) -> Result<(), Wrong> {
+        if let Some(first) = self.ids.insert(value.id, nth) {
+            let id = value.id;
+            return Err((&XNNPACK_ID, format!("id {id} is that of value {first} too")));
+        }
         if let External::Output(_) = value.external {
             self.outputs.push(nth);
         }
+        self.states.push(State {
+            datatype: value.datatype,
+            has_data: value.is_given(),
+            is_constant: value.constant.is_some(),
+        });
         self.all.push(value);
+        Ok(())
     }
 
     /// Returns the value with an id.
     pub(super) fn get(&self, id: u32) -> Option<&Value<'p>> {
         self.all.get(index(self.index_of(id)?))
+    }
+
+    /// Returns a number of values. Smaller ids are the indices of their values.
+    pub(super) fn equal(&self) -> u32 {
+        match self.ids {
+            Ids::Equal(count) => count,
+            Ids::Others(_) => 0,
+        }
     }
 
     /// Returns the index of the value with an id.
@@ -183,6 +219,11 @@ impl<'p> Values<'p> {
         &self.all
     }
 
+    /// Returns the state of each value before the first node.
+    pub(super) fn states(&self) -> &[State] {
+        &self.states
+    }
+
     /// Returns the outputs of the graph, each with its index.
     pub(super) fn outputs(&self) -> impl Iterator<Item = (u32, &Value<'p>)> {
         self.outputs.iter().filter_map(|&nth| Some((nth, self.all.get(index(nth))?)))
@@ -191,11 +232,6 @@ impl<'p> Values<'p> {
     /// Returns the scales of channels and groups, each with the index of its value.
     pub(super) fn scales(&self) -> &[(u32, Scales<'p>)] {
         &self.scales
-    }
-
-    /// Returns whether any value has a constant as its data or its scales.
-    pub(super) fn has_constants(&self) -> bool {
-        self.has_data || self.scales.iter().any(|(_, scales)| scales.constant != 0)
     }
 }
 
@@ -225,30 +261,63 @@ pub(super) fn judge<'p>(
     let all = root.xvalues().unwrap_or_default();
     let mut values = Values::with_capacity(all.len());
     let mut externals = BTreeSet::new();
-    for (nth, value) in (0..).zip(all) {
-        let judged = parts(value).and_then(|(tensor, quantized)| {
-            unread.add_value(site, nth, tensor);
-            let value = judge_value(site, named, (nth, tensor, quantized), &mut values.scales)?;
-            cost::look_up("", externals.len());
-            match value.external {
-                External::Input(id) | External::Output(id) if !externals.insert(id) => {
-                    return Err((&XNNPACK_EXTERNAL, format!("external_id {id} is used twice")));
-                }
-                _ => {}
+    let mut vtables = Vtables::new();
+    for nth in 0..narrow(all.len()) {
+        let size = |constant_index| constant(site, named, constant_index).ok();
+        let judged = match plain::value(all, nth, &mut vtables, size) {
+            Some(value) => {
+                debug_assert!(agrees(site, named, (nth, all.get(index(nth))), &value), "{nth}");
+                values.add(nth, value)
             }
-            if let Some(first) = values.ids.insert(value.id, nth) {
-                let id = value.id;
-                return Err((&XNNPACK_ID, format!("id {id} is that of value {first} too")));
+            None => {
+                let Some(value) = all.get(index(nth)) else { break };
+                any_value(site, named, (nth, value), unread, &mut values, &mut externals)
             }
-            values.add(nth, value);
-            Ok(())
-        });
-        if let Err((rule, message)) = judged {
+        };
+        if let Err((rule, message)) = judged
+            && let Some(value) = all.get(index(nth))
+        {
             let at = [PathComponent::Field("xvalues"), PathComponent::Index(nth)];
             site.find(out, rule, value, &at, || message);
         }
     }
     values
+}
+
+/// Judges the value with index `nth`, and adds it to `values`. `externals` are the arguments that
+/// other values name.
+#[inline(never)]
+fn any_value<'p>(
+    site: &Site<'_, 'p>,
+    named: &NamedSizes<'_>,
+    (nth, value): (u32, XValue<'p>),
+    unread: &mut Unread,
+    values: &mut Values<'p>,
+    externals: &mut BTreeSet<u32>,
+) -> Result<(), Wrong> {
+    let (tensor, quantized) = parts(value)?;
+    unread.add_value(site, nth, tensor);
+    let value = judge_value(site, named, (nth, tensor, quantized), &mut values.scales)?;
+    cost::look_up("", externals.len());
+    match value.external {
+        External::Input(id) | External::Output(id) if !externals.insert(id) => {
+            Err((&XNNPACK_EXTERNAL, format!("external_id {id} is used twice")))
+        }
+        _ => values.add(nth, value),
+    }
+}
+
+/// Returns whether the full judgement of a value is the same as of a plain one. Debug builds check
+/// each plain value.
+fn agrees<'p>(
+    site: &Site<'_, 'p>,
+    named: &NamedSizes<'_>,
+    (nth, value): (u32, Option<XValue<'p>>),
+    plain: &Value<'p>,
+) -> bool {
+    let Some(Ok((tensor, None))) = value.map(parts) else { return false };
+    let judged = judge_value(site, named, (nth, tensor, None), &mut Vec::new());
+    judged.is_ok_and(|judged| format!("{judged:?}") == format!("{plain:?}"))
 }
 
 /// Returns the tensor of a value, and the table of its quantization if the value is quantized.
@@ -311,7 +380,7 @@ fn judge_value<'p>(
             quantization
         }
         None if is_legacy => legacy(tensor, external)?,
-        None => plain(stored)?,
+        None => unquantized(stored)?,
     };
     if let Quantization::Dynamic { .. } = quantization
         && (constant.is_some() || quantized.is_some() && external != External::No)
@@ -408,14 +477,10 @@ fn constant(site: &Site<'_, '_>, named: &NamedSizes<'_>, nth: u32) -> Result<u64
 
 /// Returns the quantization of a value of a datatype without quant_params.
 #[inline]
-fn plain(datatype: XNNDatatype) -> Result<Quantization, Wrong> {
-    match datatype {
-        XNNDatatype::xnn_datatype_fp32
-        | XNNDatatype::xnn_datatype_fp16
-        | XNNDatatype::xnn_datatype_bf16
-        | XNNDatatype::xnn_datatype_int32
-        | XNNDatatype::xnn_datatype_pfp32 => Ok(Quantization::None),
-        _ => Err((&XNNPACK_QUANTIZATION, format!("{datatype} without quant_params"))),
+fn unquantized(datatype: XNNDatatype) -> Result<Quantization, Wrong> {
+    match datatypes::is_unquantized(datatype) {
+        true => Ok(Quantization::None),
+        false => Err((&XNNPACK_QUANTIZATION, format!("{datatype} without quant_params"))),
     }
 }
 
