@@ -29,6 +29,8 @@ pub(crate) mod magic {
     pub(crate) const ETHOS_U: &CStr = c"vela_bin_stream";
     /// The start of a Core ML payload that refers to named data.
     pub(crate) const CORE_ML_REFERENCE: [u8; 4] = *b"CMJR";
+    /// The end of any other Core ML payload: the start of its table of contents, in reversed order.
+    pub(crate) const CORE_ML_CONTENTS: [u8; 10] = *b"[:\"sedon\"{";
     /// The header of QNN's context binary.
     pub(crate) const QNN_CONTEXT: [u8; 4] = 0x5678_abcd_u32.to_le_bytes();
     /// The header of QNN's graph that the driver compiles when it is loaded: releases 0.6 and 0.7.

@@ -76,6 +76,13 @@ impl Error {
         self
     }
 
+    /// Replaces the kind.
+    #[cold]
+    pub(crate) fn of_kind(mut self, kind: ErrorKind) -> Self {
+        self.0.kind = kind;
+        self
+    }
+
     /// Replaces the offset.
     #[cold]
     pub(crate) fn at(mut self, offset: u64) -> Self {

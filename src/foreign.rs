@@ -1,10 +1,11 @@
-//! Foreign formats: files that are neither `.pte` nor `.ptd`, recognized by their first bytes.
+//! Foreign formats: files that are neither `.pte` nor `.ptd`, recognized by their first bytes, and payloads
+//! of Core ML by their last ones.
 //!
 //! Magic numbers: format.md §10, and the formats' own specifications.
 
 use core::fmt;
 
-use crate::backend::Backend;
+use crate::backend::{Backend, magic};
 
 /// A format that is neither `.pte` nor `.ptd`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,6 +121,41 @@ impl ForeignFormat {
             _ => Self::Unknown,
         }
     }
+}
+
+impl ForeignFormat {
+    /// Recognizes a format by a file's first and last bytes, of which [`HEAD`](Self::HEAD) each are enough.
+    /// Payloads of Core ML begin with any file, and end with a table of contents. All other formats are
+    /// recognized by the first bytes, as [`of`](Self::of) does.
+    ///
+    /// ```
+    /// use pte::{Backend, ForeignFormat};
+    ///
+    /// let format = ForeignFormat::of_ends(b"{\"inputNames\": [", b"}{:\"nerdlihc\"{[:\"sedon\"{");
+    /// assert_eq!(format, ForeignFormat::Payload(Backend::CoreMl));
+    /// ```
+    pub fn of_ends(head: &[u8], tail: &[u8]) -> Self {
+        let format = Self::of(head);
+        match format.may_be_core_ml(head) && ends_as_core_ml(tail) {
+            true => Self::Payload(Backend::CoreMl),
+            false => format,
+        }
+    }
+
+    /// Returns whether a file of this format, which begins with `head`, may be a payload of Core ML.
+    pub(crate) fn may_be_core_ml(self, head: &[u8]) -> bool {
+        // A program or a `.ptd` may end with such a payload.
+        let is_data = head.starts_with(b"FH");
+        !is_data && matches!(self, Self::Text | Self::Zeros | Self::Onnx | Self::Unknown)
+    }
+}
+
+/// Returns whether a file ends with the start of a table of contents, whose bytes are reversed. Zeros may
+/// follow.
+fn ends_as_core_ml(tail: &[u8]) -> bool {
+    let zeros = tail.iter().rev().take_while(|&&byte| byte == 0).count();
+    let end = tail.len().saturating_sub(zeros);
+    tail.get(..end).unwrap_or_default().ends_with(&magic::CORE_ML_CONTENTS)
 }
 
 fn magic_at(head: &[u8], pos: usize) -> Option<&[u8; 4]> {

@@ -7,11 +7,12 @@ use core::ops::Range;
 
 use crate::bytes::wide;
 use crate::cost;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::file::extents::Part;
 use crate::file::header::Head;
 use crate::file::source::Source;
 use crate::file::{FileKind, sniff};
+use crate::foreign::ForeignFormat;
 use crate::limits::{HEAD, Limits};
 use crate::ptd::{self, Ptd};
 use crate::pte::{self, Pte};
@@ -135,7 +136,14 @@ impl<S: Source> Handle<S> {
         let seen = usize::try_from(len).map_or(HEAD, |len| len.min(HEAD));
         let head = head.get_mut(..seen).unwrap_or_default();
         source.read_at(0, head).map_err(OpenError::Source)?;
-        let head = Head::read(head, len)?;
+        let head = match Head::read(head, len) {
+            Ok(head) => head,
+            Err(error) if matches!(error.kind(), ErrorKind::OtherFormat { .. }) => {
+                let format = source.format(head, len)?;
+                return Err(error.of_kind(ErrorKind::OtherFormat { format }).into());
+            }
+            Err(error) => return Err(error.into()),
+        };
         let extents = head.extents(len)?;
         extents.within(limits)?;
         // Memory is allocated only now that the region is known to be in the file and within the
@@ -207,6 +215,17 @@ pub(crate) trait ReadVec: Source {
         cost::charge(size);
         self.read_at(range.start, &mut bytes).map_err(OpenError::Source)?;
         Ok(bytes)
+    }
+
+    /// Recognizes the format of a source of `len` bytes that begins with `head`. The last bytes are read
+    /// only if they matter.
+    fn format(&self, head: &[u8], len: u64) -> Result<ForeignFormat, OpenError<Self::Error>> {
+        let format = ForeignFormat::of(head);
+        if !format.may_be_core_ml(head) {
+            return Ok(format);
+        }
+        let tail = self.read_vec(len.saturating_sub(ForeignFormat::HEAD)..len)?;
+        Ok(ForeignFormat::of_ends(head, &tail))
     }
 }
 

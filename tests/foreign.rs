@@ -153,6 +153,27 @@ fn what_follows_a_head_changes_nothing() {
     assert_eq!(ForeignFormat::of(&further), ForeignFormat::Zip);
 }
 
+/// Payloads of Core ML are recognized by their end, unless their head is that of another format.
+#[test]
+fn payloads_of_coreml_are_known_by_their_end() {
+    let core_ml = ForeignFormat::Payload(Backend::CoreMl);
+    let tail = b"}{:\"nerdlihc\"{[:\"sedon\"{";
+    let padded = [&tail[..], &[0; 15]].concat();
+    for head in [&b"{\"inputNames\": ["[..], b"\0\0\0\0", b"\x08\x0a\x12", b"\xff\xfe\xfd"] {
+        for tail in [&tail[..], &padded] {
+            assert_eq!(ForeignFormat::of_ends(head, tail), core_ml, "{}", head.escape_ascii());
+        }
+        for tail in [&b""[..], b"\"sedon\"{", &[0; 64], &tail[..tail.len() - 1]] {
+            assert_eq!(ForeignFormat::of_ends(head, tail), ForeignFormat::of(head));
+        }
+    }
+    // A program and a `.ptd` may end with the payload of a delegate.
+    for head in [&b"\x20\0\0\0ET12eh00"[..], b"\x20\0\0\0FT01FH01", b"FH01", b"PK\x03\x04", b"GGUF"]
+    {
+        assert_eq!(ForeignFormat::of_ends(head, tail), ForeignFormat::of(head));
+    }
+}
+
 /// Text is recognized even if the examined bytes end inside a character.
 #[test]
 fn text_is_text_wherever_the_window_ends() {

@@ -154,7 +154,7 @@ impl<'d> Checker<'d> {
     pub fn check_payload(&self, bytes: &[u8]) -> Result<Report, Unreadable> {
         let mut out = Findings::new(&self.limits);
         payloads::judge_alone(bytes, &self.limits, &mut out)?;
-        kind::report(|| ForeignFormat::of(bytes).to_string(), &mut out);
+        kind::report(|| ForeignFormat::of_ends(bytes, bytes).to_string(), &mut out);
         let mut report = out.report(&self.policy);
         report.sort();
         Ok(report)

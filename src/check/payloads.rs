@@ -261,7 +261,7 @@ pub(super) fn judge_alone(
     limits: &Limits,
     out: &mut Findings,
 ) -> Result<(), Unreadable> {
-    match ForeignFormat::of(bytes) {
+    match ForeignFormat::of_ends(bytes, bytes) {
         ForeignFormat::Payload(Backend::Xnnpack) => {}
         ForeignFormat::Payload(Backend::Mlx) => return judge_mlx(bytes, limits, out),
         format @ (ForeignFormat::Payload(_)

@@ -271,7 +271,7 @@ impl Check {
                 (file, status)
             }
             Ok(Err(Unreadable::Magic { .. })) if !is_judged => return None,
-            Ok(Err(why)) => of_problem(name.clone(), &Problem::invalid(&name, why)),
+            Ok(Err(why)) => of_problem(name.clone(), &Problem::invalid_as(&name, format, why)),
             Err(problem) => of_problem(name, &problem),
         })
     }

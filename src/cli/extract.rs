@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use pte::File;
 use pte::ForeignFormat;
 use pte::element::npy;
-use pte::payload::{Payload, PayloadContents, Section, TablesPlace};
+use pte::payload::{ConstantPlace, Payload, PayloadContents, Section, TablesPlace};
 use pte::quoted::Untrusted;
 use pte::schema::scalar::ScalarType;
 use pte::tensors::{ConstantRow, TensorPlace, TensorRow};
@@ -34,6 +34,7 @@ Examples:
   pte extract model.pte --tensor forward:0/2 --as npy -o weight.npy    a constant in a payload
   pte extract payload.bin --program -o graph.bin       the FlatBuffer of a payload
   pte extract payload.bin --tensor 2 --as npy -o weight.npy
+  pte extract model.pte --tensor forward:0/2.scales --as npy -o scales.npy
   pte extract model.bpte --bundled -o model.pte        the program in a bundle
   pte extract model.pte --all parts          everything, with an index
 
@@ -58,7 +59,7 @@ struct Choice {
     #[arg(long, value_name = "NAME")]
     key: Option<String>,
     /// The data of a tensor, by its name or as METHOD:INDEX; of a constant in a payload as
-    /// METHOD:N/VALUE, or as VALUE if the payload is the file.
+    /// METHOD:N/VALUE, or as VALUE if the payload is the file; of its scales with `.scales` behind it.
     #[arg(long, value_name = "NAME")]
     tensor: Option<String>,
     /// The payload of a delegate, as METHOD:N.
@@ -73,7 +74,8 @@ struct Choice {
     /// The program in a .bpte.
     #[arg(long)]
     bundled: bool,
-    /// All of them, into a new folder.
+    /// All of them, into a new folder. Of a payload, an ETDump or an ETRecord: the tables, constants and
+    /// sections.
     #[arg(long, value_name = "FOLDER")]
     all: Option<PathBuf>,
 }
@@ -104,17 +106,15 @@ impl Extract {
         };
         input.progress = !common.quiet;
         let file = input.opened.file();
-        if let Some(folder) = &self.what.all {
-            if common.output.is_some() {
-                return Err(Problem::Usage("--all and -o cannot be combined".into()));
-            }
-            return self.all(&input, &file, folder);
-        }
         let limits = common.limits();
-        let payloads = match &self.what.tensor {
-            Some(_) => input.payloads(&limits)?,
-            None => Vec::new(),
+        let payloads = match (&self.what.tensor, &self.what.all) {
+            (None, None) => Vec::new(),
+            _ => input.payloads(&limits)?,
         };
+        if let Some(folder) = &self.what.all {
+            self.is_raw(common)?;
+            return all(&input, &file, &payloads, folder);
+        }
         let found = self.find(&input, &file, &payloads)?;
         self.write(&input, found, common)
     }
@@ -144,17 +144,33 @@ impl Extract {
     /// Extracts a part of a standalone payload or profile.
     fn other(&self, other: &OtherInput, common: &Common) -> Result<Status, Problem> {
         let (what, file) = (&self.what, &other.file);
+        if let Some(folder) = &what.all {
+            self.is_raw(common)?;
+            return all_of_other(other, folder);
+        }
         let found = if what.program {
             let range = Some(file.region_range()).filter(|range| !range.is_empty());
             let absent = || other.absent("this payload has no tables that are known".into());
             Extracted { range: range.ok_or_else(absent)?, array: None }
         } else if let Some(name) = &what.tensor {
-            let rows = file.contents().into_iter().flat_map(ConstantRow::of_payload);
-            let mut rows = rows.filter(|row| name.parse() == Ok(row.constant.value));
-            let found = rows.find_map(|row| Some(Extracted::constant(row.range()?, &row)));
+            let rows = || file.contents().into_iter().flat_map(ConstantRow::of_payload);
+            let found = value(name).and_then(|(id, of_scales)| {
+                let mut rows = rows().filter(|row| row.constant.value == id);
+                rows.find_map(|row| Extracted::of_constant(&row, of_scales))
+            });
             found.ok_or_else(|| {
                 let name = Untrusted::from(name.as_str());
-                other.absent(format!("no value {name:?} of the graph has data in this file"))
+                let with_data = rows().filter(|row| row.range().is_some());
+                let ids: Vec<_> =
+                    with_data.take(MOST_IDS).map(|row| row.constant.value.to_string()).collect();
+                let ids = match ids.as_slice() {
+                    [] => "none has; constants in named data are in the program".into(),
+                    ids if ids.len() < MOST_IDS => ids.join(", "),
+                    ids => format!("{}, …; `pte tensors` lists them", ids.join(", ")),
+                };
+                other.absent(format!(
+                    "no value {name:?} of the graph has data in this file (values that have: {ids})"
+                ))
             })?
         } else if let Some(nth) = what.segment {
             let section = usize::try_from(nth).ok().and_then(|nth| file.sections().get(nth));
@@ -172,7 +188,7 @@ impl Extract {
         } else {
             return Err(other.absent(
                 "of a payload, a profile or an ETRecord, --program is the FlatBuffer, --tensor ID a constant, \
-                 --segment N a section, and --key NAME the section with this file name"
+                 --segment N a section, --key NAME the section with this file name, and --all FOLDER all of these"
                     .into(),
             ));
         };
@@ -217,42 +233,81 @@ impl Extract {
         Ok(Extracted { range, array: None })
     }
 
-    fn all(&self, input: &Input, file: &File<'_>, folder: &Path) -> Result<Status, Problem> {
+    /// Refuses arguments that cannot be combined with `--all`.
+    fn is_raw(&self, common: &Common) -> Result<(), Problem> {
+        if common.output.is_some() {
+            return Err(Problem::Usage("--all and -o cannot be combined".into()));
+        }
         if self.form != Form::Raw {
             return Err(Problem::Usage(
                 "--all writes raw bytes: it cannot be combined with --as npy".into(),
             ));
         }
-        let mut parts = Parts::new(input, folder)?;
-        parts.add("program", None, file.region_range())?;
-        if let File::Pte(pte) = file {
-            for plan in pte.program().execution_plan().into_iter().flatten() {
-                let method = plan.name().unwrap_or_default();
-                for (nth, delegate) in plan.delegates().into_iter().flatten().enumerate() {
-                    input.name_again(Some(method))?;
-                    let range = pte.delegate_range(delegate).ok().flatten().unwrap_or_default();
-                    parts.add(&format!("delegate {method}:{nth}"), delegate.id(), range)?;
-                }
+        Ok(())
+    }
+}
+
+/// Writes all parts of a program or of named data.
+fn all(
+    input: &Input,
+    file: &File<'_>,
+    payloads: &[PayloadContents],
+    folder: &Path,
+) -> Result<Status, Problem> {
+    let mut parts = Parts::new(input, folder)?;
+    parts.add("program", None, file.region_range())?;
+    if let File::Pte(pte) = file {
+        for plan in pte.program().execution_plan().into_iter().flatten() {
+            let method = plan.name().unwrap_or_default();
+            for (nth, delegate) in plan.delegates().into_iter().flatten().enumerate() {
+                input.name_again(Some(method))?;
+                let range = pte.delegate_range(delegate).ok().flatten().unwrap_or_default();
+                parts.add(&format!("delegate {method}:{nth}"), delegate.id(), range)?;
             }
         }
-        for row in TensorRow::all(file) {
-            let Some(range) = row.range() else { continue };
-            let what = match row.place {
-                TensorPlace::Value { method, index } => {
-                    input.name_again(method.map(Untrusted::raw))?;
-                    format!("tensor {}:{index}", method.unwrap_or_default().raw())
-                }
-                TensorPlace::Named(nth) => format!("named {nth}"),
-            };
-            parts.add(&what, row.key.map(Untrusted::raw), range)?;
-        }
-        for index in 0..file.segment_count() {
-            let range = file.segment_range(index).map_err(|error| input.refused(error))?;
-            parts.add(&format!("segment {index}"), None, range)?;
-        }
-        parts.finish()?;
-        Ok(Status::Good)
     }
+    for row in ConstantRow::all(file, payloads) {
+        input.name_again(row.method.map(Untrusted::raw))?;
+        let method = row.method.unwrap_or_default().raw();
+        parts.add_constant(&format!("{method}:{}/{}", row.delegate, row.constant.value), &row)?;
+    }
+    for row in TensorRow::all(file) {
+        let Some(range) = row.range() else { continue };
+        let what = match row.place {
+            TensorPlace::Value { method, index } => {
+                input.name_again(method.map(Untrusted::raw))?;
+                format!("tensor {}:{index}", method.unwrap_or_default().raw())
+            }
+            TensorPlace::Named(nth) => format!("named {nth}"),
+        };
+        parts.add(&what, row.key.map(Untrusted::raw), range)?;
+    }
+    for index in 0..file.segment_count() {
+        let range = file.segment_range(index).map_err(|error| input.refused(error))?;
+        parts.add(&format!("segment {index}"), None, range)?;
+    }
+    parts.finish()?;
+    Ok(Status::Good)
+}
+
+/// Writes all parts of a standalone payload, package, profile or ETRecord.
+fn all_of_other(other: &OtherInput, folder: &Path) -> Result<Status, Problem> {
+    let file = &other.file;
+    let mut parts = Parts::new(other, folder)?;
+    let tables = file.region_range();
+    if !tables.is_empty() {
+        parts.add("tables", None, tables)?;
+    }
+    for row in file.contents().into_iter().flat_map(ConstantRow::of_payload) {
+        parts.add_constant(&row.constant.value.to_string(), &row)?;
+    }
+    for (nth, section) in file.sections().iter().enumerate() {
+        let name = section.file.as_deref().or(section.key.as_deref()).unwrap_or(section.name);
+        other.name_again(Some(name))?;
+        parts.add(&format!("section {nth}"), Some(name), section.range.clone())?;
+    }
+    parts.finish()?;
+    Ok(Status::Good)
 }
 
 /// A part of the file that was found.
@@ -285,6 +340,18 @@ impl Extracted {
             order: Some(layout.dim_order.into_iter().flatten().collect()),
         });
         Self { range, array }
+    }
+
+    /// Returns a constant of a payload, or its scales; `None` if the bytes are not in the file.
+    fn of_constant(row: &ConstantRow<'_>, of_scales: bool) -> Option<Self> {
+        if !of_scales {
+            return Some(Self::constant(row.range()?, row));
+        }
+        let (range, dtype) = (row.scales()?.range()?, row.scale_dtype()?);
+        let bytes = range.end.saturating_sub(range.start);
+        let count = bytes.checked_div(dtype.element_size()?)?;
+        let sizes = Some(Vec::from([count]));
+        Some(Self { range, array: Some(Array { dtype: Ok(dtype), sizes, order: None }) })
     }
 
     fn constant(range: Range<u64>, row: &ConstantRow<'_>) -> Self {
@@ -330,15 +397,25 @@ fn tensor(
     })
 }
 
-/// Returns a constant of a payload, named as METHOD:N/VALUE.
+/// Parses VALUE or VALUE.scales. Returns the id of the value, and whether its scales are meant.
+fn value(name: &str) -> Option<(u32, bool)> {
+    let (id, of_scales) = match name.strip_suffix(".scales") {
+        Some(id) => (id, true),
+        None => (name, false),
+    };
+    Some((id.parse().ok()?, of_scales))
+}
+
+/// Returns a constant of a payload, named as METHOD:N/VALUE, or its scales as METHOD:N/VALUE.scales.
 fn constant(file: &File<'_>, payloads: &[PayloadContents], name: &str) -> Option<Extracted> {
     let (delegate, value) = name.rsplit_once('/')?;
-    let ((method, delegate), value) = (place(delegate)?, value.parse::<u32>().ok()?);
-    ConstantRow::all(file, payloads).into_iter().find_map(|row| {
-        let is_it = row.method.unwrap_or_default().raw() == method
-            && (row.delegate, row.constant.value) == (delegate, value);
-        row.range().filter(|_| is_it).map(|range| Extracted::constant(range, &row))
-    })
+    let ((method, delegate), (id, of_scales)) = (place(delegate)?, self::value(value)?);
+    let is_it = |row: &ConstantRow<'_>| {
+        row.method.unwrap_or_default().raw() == method
+            && (row.delegate, row.constant.value) == (delegate, id)
+    };
+    let mut rows = ConstantRow::all(file, payloads).into_iter().filter(is_it);
+    rows.find_map(|row| Extracted::of_constant(&row, of_scales))
 }
 
 /// Returns the range of the FlatBuffer in a payload.
@@ -429,7 +506,7 @@ fn array(
 
 /// The files that `--all` writes. Their folder gets its name when it is complete.
 struct Parts<'i> {
-    input: &'i Input,
+    input: &'i dyn Readable,
     folder: &'i Path,
     temporary: Temporary,
     index: io::BufWriter<fs::File>,
@@ -440,7 +517,7 @@ struct Parts<'i> {
 }
 
 impl<'i> Parts<'i> {
-    fn new(input: &'i Input, folder: &'i Path) -> Result<Self, Problem> {
+    fn new(input: &'i dyn Readable, folder: &'i Path) -> Result<Self, Problem> {
         let problem = |error| Problem::io(name_of(folder), error);
         if folder.exists() && fs::read_dir(folder).map_err(problem)?.next().is_some() {
             let error = io::Error::new(io::ErrorKind::AlreadyExists, "the folder is not empty");
@@ -463,8 +540,8 @@ impl<'i> Parts<'i> {
                 let file = format!("{:04}-{}.bin", self.count, file_name(what, key));
                 let out = fs::File::create_new(self.temporary.path().join(&file));
                 let mut out = io::BufWriter::new(out.map_err(problem)?);
-                self.input
-                    .try_chunks(range.clone(), |chunk| out.write_all(chunk).map_err(problem))?;
+                let mut write = |chunk: &[u8]| out.write_all(chunk).map_err(problem);
+                self.input.try_chunks(range.clone(), &mut write)?;
                 out.flush().map_err(problem)?;
                 self.written.insert((range.start, range.end), file.clone());
                 file
@@ -484,6 +561,18 @@ impl<'i> Parts<'i> {
         self.index.write_all(&line).map_err(problem)
     }
 
+    /// Writes a constant of a payload and its scales, as far as the file has them.
+    fn add_constant(&mut self, id: &str, row: &ConstantRow<'_>) -> Result<(), Problem> {
+        let scales = row.scales().and_then(ConstantPlace::range);
+        let all = [("constant", "", row.range()), ("scales", ".scales", scales)];
+        for (what, end, range) in all {
+            if let Some(range) = range {
+                self.add(&format!("{what} {id}{end}"), None, range)?;
+            }
+        }
+        Ok(())
+    }
+
     fn finish(mut self) -> Result<(), Problem> {
         let problem = |error| Problem::io(name_of(self.folder), error);
         self.index.write_all(b"\n]}\n").and_then(|()| self.index.flush()).map_err(problem)?;
@@ -501,6 +590,9 @@ impl<'i> Parts<'i> {
         self.temporary.rename(self.folder).map_err(problem)
     }
 }
+
+/// The maximum number of ids that a message lists.
+const MOST_IDS: usize = 12;
 
 /// Returns a file name of letters, digits and hyphens, without separators and device names of any
 /// system.

@@ -17,7 +17,7 @@ use super::text::name_of;
 use pte::file::open;
 pub(super) use pte::file::open_regular;
 use pte::flat::ledger::MemoryError;
-use pte::payload::{Bundle, PayloadContents, TablesPlace};
+use pte::payload::{Bundle, PayloadContents, TablesPlace, Unreadable};
 use pte::quoted::{Untrusted, UntrustedString};
 use pte::{File, ForeignFormat, Handle, Limits, Source};
 
@@ -43,7 +43,17 @@ pub(super) trait Readable {
     /// Charges the length of a range to the read budget.
     fn spend(&self, range: &Range<u64>) -> Result<(), Problem>;
     fn read(&self, range: Range<u64>) -> Result<Vec<u8>, Problem>;
-    fn copy(&self, range: Range<u64>, out: &mut Output) -> Result<(), Problem>;
+    /// Reads the bytes of a range, one chunk at a time.
+    fn try_chunks(
+        &self,
+        range: Range<u64>,
+        each: &mut dyn FnMut(&[u8]) -> Result<(), Problem>,
+    ) -> Result<(), Problem>;
+
+    /// Copies the bytes of a range to `out`.
+    fn copy(&self, range: Range<u64>, out: &mut Output) -> Result<(), Problem> {
+        self.try_chunks(range, &mut |chunk| out.bytes(chunk))
+    }
 
     /// Charges a shown name to the read budget, since a small file may repeat a long name in many
     /// rows.
@@ -147,11 +157,6 @@ impl Input {
         })
     }
 
-    /// Copies the bytes of a range to `out`.
-    pub(super) fn copy(&self, range: Range<u64>, out: &mut Output) -> Result<(), Problem> {
-        self.try_chunks(range, |chunk| out.bytes(chunk))
-    }
-
     pub(super) fn try_chunks(
         &self,
         range: Range<u64>,
@@ -231,8 +236,12 @@ impl Readable for Input {
         Self::read(self, range)
     }
 
-    fn copy(&self, range: Range<u64>, out: &mut Output) -> Result<(), Problem> {
-        Self::copy(self, range, out)
+    fn try_chunks(
+        &self,
+        range: Range<u64>,
+        each: &mut dyn FnMut(&[u8]) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        Self::try_chunks(self, range, each)
     }
 }
 
@@ -282,7 +291,8 @@ pub(super) fn once<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<(
     Ok(())
 }
 
-fn is_stream(path: &Path) -> bool {
+/// Returns whether a path names standard input or a pipe.
+pub(super) fn is_stream(path: &Path) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::FileTypeExt;
@@ -334,7 +344,9 @@ impl Bytes {
                     || matches!(
                         ForeignFormat::of(&head),
                         ForeignFormat::Payload(_) | ForeignFormat::EtRecord
-                    ));
+                    )
+                    // JSON, which payloads of Core ML begin with. Their format is known by their end.
+                    || head.starts_with(b"{"));
             if !is_tables && !is_bundle {
                 pte::file::sniff(&head).map_err(refused)?;
             }
@@ -393,6 +405,29 @@ impl Bytes {
         let mut head = vec![0; usize::try_from(len.min(ForeignFormat::HEAD)).unwrap_or_default()];
         self.read_at(0, &mut head).map_err(problem)?;
         Ok((head, len))
+    }
+
+    /// Recognizes the format of a file of `len` bytes that begins with `head`.
+    pub(super) fn format(
+        &self,
+        head: &[u8],
+        len: u64,
+        name: &UntrustedString,
+    ) -> Result<ForeignFormat, Problem> {
+        let size = len.min(ForeignFormat::HEAD);
+        let mut tail = vec![0; usize::try_from(size).unwrap_or_default()];
+        self.read_at(len.saturating_sub(size), &mut tail)
+            .map_err(|error| Problem::io(name, error))?;
+        Ok(ForeignFormat::of_ends(head, &tail))
+    }
+
+    /// Returns the problem that a payload, a package, a profile or an ETRecord is invalid.
+    pub(super) fn invalid(&self, name: &UntrustedString, why: Unreadable) -> Problem {
+        let format = self.head(name).and_then(|(head, len)| self.format(&head, len, name));
+        match format {
+            Ok(format) => Problem::invalid_as(name, format, why),
+            Err(problem) => problem,
+        }
     }
 
     /// Reads the bytes of a FlatBuffer, if its length is within the limits.

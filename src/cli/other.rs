@@ -11,7 +11,6 @@ use pte::quoted::UntrustedString;
 use pte::{Limits, Source};
 
 use super::input::{Bytes, CHUNK, Input, Readable, Streams};
-use super::output::Output;
 use super::problem::Problem;
 use super::reserve::Reserved;
 use super::text::name_of;
@@ -55,7 +54,7 @@ impl AnyInput {
         let opened = OtherFile::read(&bytes, limits);
         let file = match opened.map_err(|error| Problem::open(&name, error))? {
             None => return Ok(Self::Model(Box::new(Input::of(bytes, &name, limits)?))),
-            Some(Err(why)) => return Err(Problem::invalid(&name, why)),
+            Some(Err(why)) => return Err(bytes.invalid(&name, why)),
             Some(Ok(file)) => file,
         };
         if file.is_bundle() {
@@ -98,11 +97,15 @@ impl Readable for OtherInput {
         Ok(bytes)
     }
 
-    fn copy(&self, range: Range<u64>, out: &mut Output) -> Result<(), Problem> {
+    fn try_chunks(
+        &self,
+        range: Range<u64>,
+        each: &mut dyn FnMut(&[u8]) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
         let mut at = range.start;
         while at < range.end {
             let end = at.saturating_add(CHUNK).min(range.end);
-            out.bytes(&self.read(at..end)?)?;
+            each(&self.read(at..end)?)?;
             at = end;
         }
         Ok(())

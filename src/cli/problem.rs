@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 
 use pte::payload::Unreadable;
 use pte::quoted::{Untrusted, UntrustedString};
-use pte::{Error, OpenError};
+use pte::{Error, ErrorKind, ForeignFormat, OpenError};
 
 /// The exit status of the command, which is the highest status of all files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,12 +69,27 @@ impl Problem {
         Self::Absent { file: file.clone(), message: "only a program has methods".into() }
     }
 
-    /// Returns the problem that a payload, a bundle or a profile is invalid.
+    /// Returns the problem that a bundle or a profile is invalid.
     pub(super) fn invalid(file: &UntrustedString, why: Unreadable) -> Self {
         let file = file.clone();
         match why {
             Unreadable::Graph(error) => Self::Refused { file, error },
             why => Self::Unreadable { file, message: UntrustedString::of(&why) },
+        }
+    }
+
+    /// Returns the problem that a file of a format other than `.pte` and `.ptd` is invalid.
+    pub(super) fn invalid_as(
+        file: &UntrustedString,
+        format: ForeignFormat,
+        why: Unreadable,
+    ) -> Self {
+        match why {
+            Unreadable::Graph(_) => Self::invalid(file, why),
+            why => {
+                let message = format!("this is {format}, and it is damaged or cut off: {why}");
+                Self::Unreadable { file: file.clone(), message: message.into() }
+            }
         }
     }
 
@@ -104,7 +119,7 @@ impl fmt::Display for Problem {
                 write!(f, "{ERROR}error[{}]{ERROR:#}: {error}", error.code())?;
                 write!(f, "\n  at {}", error.place())?;
                 write!(f, "\n  {DIM}in{DIM:#} {file}")?;
-                write!(f, "\n  {DIM}help:{DIM:#} {}", error.kind().help())
+                write!(f, "\n  {DIM}help:{DIM:#} {}", help(error))
             }
             Self::Unreadable { file, message } | Self::Absent { file, message } => {
                 write!(f, "{ERROR}error{ERROR:#}: {message}")?;
@@ -125,6 +140,20 @@ impl fmt::Display for Problem {
             }
             Self::Closed => Ok(()),
         }
+    }
+}
+
+/// Returns what to do with a file that was refused.
+pub(super) fn help(error: &Error) -> &'static str {
+    let ErrorKind::OtherFormat { format } = error.kind() else { return error.kind().help() };
+    match format {
+        ForeignFormat::Payload(_) | ForeignFormat::Ptn | ForeignFormat::EtRecord => {
+            "`pte info`, `check`, `size`, `map`, `dump` and `extract` take this file; other verbs take the program."
+        }
+        ForeignFormat::EtDump => {
+            "`pte profile`, `info`, `check`, `size`, `map`, `dump` and `extract` take this file; other verbs take the program."
+        }
+        _ => error.kind().help(),
     }
 }
 

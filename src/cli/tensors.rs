@@ -6,19 +6,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use pte::File;
 use pte::element::{Element, Stats, Tally};
-use pte::payload::PayloadContents;
+use pte::payload::{ConstantPlace, PayloadContents};
 use pte::quoted::{Untrusted, hex};
 use pte::schema::scalar::ScalarType;
 use pte::tensors::{
     self, ConstantRow, DocumentRow, KeyRequest, QuantizationRecord, TensorDocumentWriter,
     TensorPlace, TensorRow, TensorStorage, datatype_name,
 };
+use pte::{Backend, ErrorKind, File, ForeignFormat};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::input::{Input, Readable};
+use super::other::{AnyInput, OtherInput};
 use super::output::Output;
 use super::problem::{BOLD, DIM, ERROR, NAME, Problem, Status, note};
 use super::{Common, Format, input, json, refusal, text};
@@ -26,8 +27,8 @@ use super::{Common, Format, input, json, refusal, text};
 /// List every tensor and named blob
 ///
 /// Lists the tensors of a program by method and value, then its named data, then the constants in its
-/// XNNPACK payloads by method, delegate and value; or the entries of a .ptd. A constant in named data is
-/// listed twice, but with --largest once.
+/// XNNPACK payloads by method, delegate and value; or the entries of a .ptd; or the constants of an XNNPACK
+/// payload that is a file. A constant in named data is listed twice, but with --largest once.
 /// `bytes` is the size in the file, or the size of the shape for data elsewhere.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -41,7 +42,8 @@ Examples:
 
 Exit status: 0 listed, 1 broken, of another kind, or nothing with the --key, 2 usage, 3 not readable")]
 pub(super) struct Tensors {
-    /// .pte and .ptd files, or - for standard input. Of several, JSON is a document for each.
+    /// .pte and .ptd files, XNNPACK payloads, or - for standard input, which is no payload. Of several, JSON
+    /// is a document for each.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Add the sha256 of the bytes.
@@ -65,6 +67,21 @@ pub(super) struct Tensors {
     method: Option<String>,
     #[command(flatten)]
     format: Format,
+}
+
+/// A file whose tensors are listed.
+enum Opened {
+    /// A program or named data.
+    Model(Box<Input>),
+    /// A payload of XNNPACK.
+    Payload(Box<OtherInput>),
+}
+
+/// Returns whether a file was refused because it is a payload of XNNPACK.
+fn is_payload(problem: &Problem) -> bool {
+    let Problem::Refused { error, .. } = problem else { return false };
+    let xnnpack = ForeignFormat::Payload(Backend::Xnnpack);
+    error.kind() == ErrorKind::OtherFormat { format: xnnpack }
 }
 
 /// A tensor, a blob, a constant of a delegate's payload, or another payload's request for named
@@ -135,7 +152,10 @@ impl Tensors {
                         out.bytes(b"\n")?;
                     }
                     shown = shown.saturating_add(1);
-                    is_found |= self.list(&input, &mut out, common)?;
+                    is_found |= match &input {
+                        Opened::Model(input) => self.list(input, &mut out, common)?,
+                        Opened::Payload(payload) => self.list_payload(payload, &mut out)?,
+                    };
                 }
                 Err(problem) if self.files.len() == 1 => return Err(problem),
                 Err(problem) => {
@@ -151,37 +171,29 @@ impl Tensors {
         Ok(if self.key.is_some() && !is_found { status.max(Status::BadNews) } else { status })
     }
 
-    fn open(&self, path: &Path, common: &Common) -> Result<Input, Problem> {
-        let mut input = Input::open(path, &common.limits())?;
+    fn open(&self, path: &Path, common: &Common) -> Result<Opened, Problem> {
+        let mut input = match Input::open(path, &common.limits()) {
+            Ok(input) => input,
+            // A stream was already read, in part or to its end.
+            Err(problem) if is_payload(&problem) && !input::is_stream(path) => {
+                return match AnyInput::open(path, &common.limits())? {
+                    AnyInput::Other(other) if self.method.is_none() => Ok(Opened::Payload(other)),
+                    AnyInput::Other(other) => Err(Problem::no_methods(&other.name)),
+                    _ => Err(problem),
+                };
+            }
+            Err(problem) => return Err(problem),
+        };
         input.progress = !common.quiet;
         if let Some(method) = &self.method {
             input.has_method(method)?;
         }
-        Ok(input)
+        Ok(Opened::Model(Box::new(input)))
     }
 
     /// Lists the rows of a file, and returns whether there are any.
     fn list(&self, input: &Input, out: &mut Output, common: &Common) -> Result<bool, Problem> {
         let file = input.opened.file();
-        let (mut cache, mut first) = (Cache::new(), true);
-        let mut document = None;
-        if self.format.is_json() {
-            let start = input.bundle.as_ref().map(|bundle| bundle.program.start);
-            let begun = TensorDocumentWriter::begin(out, &input.name, start);
-            document = Some(begun.map_err(|error| out.problem(error))?);
-        } else {
-            if self.files.len() > 1 {
-                out.bytes(format!("{BOLD}{}{BOLD:#}\n", input.name).as_bytes())?;
-            }
-            if let Some(bundle) = &input.bundle {
-                let start = bundle.program.start;
-                let place =
-                    format!("the program at {start:#x} of a bundle: offsets count from there");
-                out.bytes(format!("{DIM}{place}{DIM:#}\n").as_bytes())?;
-            }
-            out.bytes(format!("{DIM}{}{DIM:#}\n", Columns::TITLES).as_bytes())?;
-        }
-        // Rows are written one at a time, since a file may have millions.
         let payloads = input.payloads(&common.limits())?;
         let constants = ConstantRow::all(&file, &payloads);
         let requests = self.requests(input, &constants, common)?;
@@ -202,6 +214,58 @@ impl Tensors {
                 Box::new(tensors::largest(rows, Row::bytes, count).into_iter())
             }
         };
+        let start = input.bundle.as_ref().map(|bundle| bundle.program.start);
+        let is_found = self.write(input, (start, false), rows, out)?;
+        let unknown = if self.unquantized { unknown_delegates(&file, &payloads) } else { 0 };
+        if unknown > 0 && !common.quiet {
+            let delegates = text::count(unknown, "delegate");
+            note(&format!(
+                "the weights of {delegates} are not known: their payloads do not say what constants are"
+            ));
+        }
+        Ok(is_found)
+    }
+
+    /// Lists the constants of an XNNPACK payload that is a file, and returns whether there are any.
+    fn list_payload(&self, payload: &OtherInput, out: &mut Output) -> Result<bool, Problem> {
+        let contents = payload.file.contents().into_iter();
+        let rows = contents.flat_map(ConstantRow::of_payload).map(Row::Constant);
+        let rows = rows.filter(|row| self.takes(row));
+        match self.largest {
+            None => self.write(payload, (None, true), rows, out),
+            Some(count) => {
+                let rows = tensors::largest(rows, Row::bytes, count);
+                self.write(payload, (None, true), rows.into_iter(), out)
+            }
+        }
+    }
+
+    /// Writes rows, and returns whether there are any. `start` is the start of a program in its bundle;
+    /// `is_alone` says that the file is a payload.
+    fn write<'a>(
+        &self,
+        input: &dyn Readable,
+        (start, is_alone): (Option<u64>, bool),
+        rows: impl Iterator<Item = Row<'a>>,
+        out: &mut Output,
+    ) -> Result<bool, Problem> {
+        let (mut cache, mut first) = (Cache::new(), true);
+        let mut document = None;
+        if self.format.is_json() {
+            let begun = TensorDocumentWriter::begin(out, input.name(), start);
+            document = Some(begun.map_err(|error| out.problem(error))?);
+        } else {
+            if self.files.len() > 1 {
+                out.bytes(format!("{BOLD}{}{BOLD:#}\n", input.name()).as_bytes())?;
+            }
+            if let Some(start) = start {
+                let place =
+                    format!("the program at {start:#x} of a bundle: offsets count from there");
+                out.bytes(format!("{DIM}{place}{DIM:#}\n").as_bytes())?;
+            }
+            out.bytes(format!("{DIM}{}{DIM:#}\n", Columns::TITLES).as_bytes())?;
+        }
+        // Rows are written one at a time, since a file may have millions.
         for row in rows {
             for name in row.names() {
                 input.name_again(name.map(Untrusted::raw))?;
@@ -211,7 +275,7 @@ impl Tensors {
                 let written = document.row(out, &Listed::of(&row, &computed));
                 written.map_err(|error| out.problem(error))?;
             } else {
-                let written = Columns { row: &row, computed: &computed };
+                let written = Columns { row: &row, computed: &computed, is_alone };
                 out.bytes(format!("{written}").as_bytes())?;
             }
             first = false;
@@ -225,13 +289,6 @@ impl Tensors {
                 (false, None) => "no tensors or blobs",
             };
             out.bytes(format!("{DIM}{none}{DIM:#}\n").as_bytes())?;
-        }
-        let unknown = if self.unquantized { unknown_delegates(&file, &payloads) } else { 0 };
-        if unknown > 0 && !common.quiet {
-            let delegates = text::count(unknown, "delegate");
-            note(&format!(
-                "the weights of {delegates} are not known: their payloads do not say what constants are"
-            ));
         }
         Ok(!first)
     }
@@ -258,7 +315,12 @@ impl Tensors {
         Ok(requests)
     }
 
-    fn compute(&self, input: &Input, row: &Row<'_>, all: &mut Cache) -> Result<Computed, Problem> {
+    fn compute(
+        &self,
+        input: &dyn Readable,
+        row: &Row<'_>,
+        all: &mut Cache,
+    ) -> Result<Computed, Problem> {
         let nothing = Computed { sha256: None, stats: None };
         let Some(range) = row.range().filter(|_| self.hash || self.stats) else {
             return Ok(nothing);
@@ -275,19 +337,20 @@ impl Tensors {
 
     fn read(
         &self,
-        input: &Input,
+        input: &dyn Readable,
         range: Range<u64>,
         dtype: Option<ScalarType>,
     ) -> Result<Computed, Problem> {
         let mut hash = Sha256::new();
         let mut stats = dtype.and_then(Tally::new);
-        input.chunks(range, |chunk| {
+        input.try_chunks(range, &mut |chunk| {
             if self.hash {
                 hash.update(chunk);
             }
             if let Some(stats) = &mut stats {
                 stats.add(chunk);
             }
+            Ok(())
         })?;
         Ok(Computed {
             sha256: self.hash.then(|| hex(&hash.finalize())),
@@ -418,6 +481,8 @@ impl Numbers {
 struct Columns<'c, 'a> {
     row: &'c Row<'a>,
     computed: &'c Computed,
+    /// Whether the file is a payload, whose constants have neither a method nor a delegate.
+    is_alone: bool,
 }
 
 impl Columns<'_, '_> {
@@ -429,7 +494,7 @@ impl fmt::Display for Columns<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.row {
             Row::Tensor(row) => tensor(row, f)?,
-            Row::Constant(row) => constant(row, f)?,
+            Row::Constant(row) => constant(row, self.is_alone, f)?,
             Row::Request(row) => request(row, f)?,
         }
         if let Some(sha256) = &self.computed.sha256 {
@@ -489,14 +554,15 @@ fn tensor(row: &TensorRow<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     Ok(())
 }
 
-fn constant(row: &ConstantRow<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn constant(row: &ConstantRow<'_>, is_alone: bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let constant = row.constant;
-    let what = format!(
-        "{}:{}/{}",
-        text::name(row.method.unwrap_or_default()),
-        row.delegate,
-        constant.value
-    );
+    let value = constant.value;
+    let what = match is_alone {
+        true => value.to_string(),
+        false => {
+            format!("{}:{}/{value}", text::name(row.method.unwrap_or_default()), row.delegate)
+        }
+    };
     let bytes = row.bytes().map_or("?".into(), text::grouped);
     let datatype = constant.datatype.name().unwrap_or("unknown");
     let shape = format!("{}{:?}", datatype_name(datatype), constant.dims);
@@ -517,6 +583,9 @@ fn constant(row: &ConstantRow<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(key) = key {
             writeln!(f, "    {DIM}{title}{DIM:#} {}", text::name(key))?;
         }
+    }
+    if let Some(ConstantPlace::Payload(range)) = row.scales() {
+        writeln!(f, "    {DIM}scales{DIM:#} {what}.scales at {:#x}", range.start)?;
     }
     Ok(())
 }

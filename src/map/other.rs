@@ -60,7 +60,7 @@ pub struct OtherFile {
     contents: Option<PayloadContents>,
     /// The range that holds all constants of the payload.
     constants: Range<u64>,
-    /// The sections that have bytes.
+    /// The sections, in the order of the header or of the archive.
     sections: Vec<Section>,
     /// The range of the program in a bundled program.
     program: Option<Range<u64>>,
@@ -80,7 +80,7 @@ impl OtherFile {
     ) -> Result<Option<Result<Self, Unreadable>>, OpenError<S::Error>> {
         let len = source.size().map_err(OpenError::Source)?;
         let head = source.read_vec(0..len.min(ForeignFormat::HEAD))?;
-        let format = ForeignFormat::of(&head);
+        let format = source.format(&head, len)?;
         let backend = match format {
             ForeignFormat::Payload(backend) => Some(backend),
             ForeignFormat::Ptn => Some(Backend::Native),
@@ -114,15 +114,13 @@ impl OtherFile {
             }
         }
         match Sections::of_file(format, len, |range| source.read_vec(range))? {
-            Some(Ok(found)) => {
-                let sections = found.sections.into_iter();
-                file.sections.extend(sections.filter(|section| !section.range.is_empty()));
-            }
+            Some(Ok(found)) => file.sections.extend(found.sections),
             Some(Err(why)) => return Ok(Some(Err(why))),
             None => {}
         }
         if place.is_none() && !file.is_archive() {
-            let first = file.sections.iter().map(|section| section.range.start).min();
+            let with_bytes = file.sections.iter().filter(|section| !section.range.is_empty());
+            let first = with_bytes.map(|section| section.range.start).min();
             file.header_end = first.unwrap_or_default();
         }
         file.place = place;
@@ -202,7 +200,7 @@ impl OtherFile {
         self.contents.as_ref()
     }
 
-    /// Returns the non-empty sections that a payload's header lists, or the members of an archive.
+    /// Returns the sections that a payload's header lists, or the members of an archive.
     pub fn sections(&self) -> &[Section] {
         &self.sections
     }
@@ -210,6 +208,11 @@ impl OtherFile {
     /// Returns whether the file is a ZIP archive.
     fn is_archive(&self) -> bool {
         matches!(self.format, ForeignFormat::Ptn | ForeignFormat::EtRecord)
+    }
+
+    /// Returns whether the file is a payload of Core ML, whose table of contents is behind its files.
+    fn is_core_ml(&self) -> bool {
+        self.backend == Some(Backend::CoreMl)
     }
 
     /// Attributes every byte of the file, as [`Map::of`] does.
@@ -271,16 +274,23 @@ impl OtherFile {
             Pass::new(&mut claims).raw_root(tables.root(), schema.root, self.root_name());
         }
         // The graph of a package is not a section: it is shown as tables.
-        let is_apart = |section: &&Section| section.range != self.region_range();
+        let is_apart =
+            |section: &&Section| section.range != self.region_range() && !section.range.is_empty();
         for section in self.sections.iter().filter(is_apart) {
             let parent = claims.child(ROOT, "sections");
             let mut node = claims.child(parent, section.name);
             let file = section.file.as_deref().filter(|file| *file != section.name);
-            if file.is_some() && self.format == ForeignFormat::EtRecord {
+            if file.is_some() && (self.format == ForeignFormat::EtRecord || self.is_core_ml()) {
                 node = claims.user_node(node, User::Key(file));
             }
             claims.claim(section.range.clone(), node);
             claims.segments_end = claims.segments_end.max(section.range.end);
+        }
+        if self.is_core_ml() {
+            let node = claims.child(ROOT, "table of contents");
+            let end = self.sections.iter().map(|section| section.range.end).max();
+            claims.claim(end.unwrap_or_default()..self.len, node);
+            claims.segments_end = self.len;
         }
         if !self.constants.is_empty() {
             let parent = claims.child(ROOT, CONSTANTS);
@@ -292,7 +302,7 @@ impl OtherFile {
             let node = claims.child(ROOT, "zip directory");
             claims.claim(self.region_range().end..self.len, node);
         }
-        if self.place.is_none() && self.sections.is_empty() {
+        if self.place.is_none() && self.sections.iter().all(|section| section.range.is_empty()) {
             let node = claims.child(ROOT, "contents");
             claims.claim(0..self.len, node);
         }

@@ -100,8 +100,7 @@ impl Sections {
     }
 
     /// Finds the sections of a standalone file of `len` bytes, as [`of`](Self::of) does: the
-    /// sections of a payload, the members of a `.ptn` package, or the non-empty members of an
-    /// ETRecord. Returns `None` for another format.
+    /// sections of a payload, or the members of a `.ptn` package or an ETRecord. Returns `None` for another format.
     ///
     /// # Errors
     ///

@@ -75,7 +75,7 @@ impl Summary {
     ) -> Result<Option<Result<Self, Unreadable>>, OpenError<S::Error>> {
         let len = source.size().map_err(OpenError::Source)?;
         let head = source.read_vec(0..len.min(ForeignFormat::HEAD))?;
-        match ForeignFormat::of(&head) {
+        match source.format(&head, len)? {
             format @ ForeignFormat::Payload(backend) => {
                 Self::of_sections(source, (format, backend), (&head, len), limits).map(Some)
             }

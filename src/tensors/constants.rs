@@ -99,6 +99,22 @@ impl<'a> ConstantRow<'a> {
         }
     }
 
+    /// Returns the place of the scales; `None` unless they are in a constant or in named data.
+    #[must_use]
+    pub fn scales(&self) -> Option<&'a ConstantPlace> {
+        self.constant.quantization.as_ref()?.scales()
+    }
+
+    /// Returns the dtype of the scales that [`scales`](Self::scales) returns.
+    #[must_use]
+    pub fn scale_dtype(&self) -> Option<ScalarType> {
+        match self.constant.quantization.as_ref()? {
+            Quantization::Channel { .. } => Some(ScalarType::FLOAT),
+            Quantization::Group { .. } => Some(ScalarType::BFLOAT16),
+            _ => None,
+        }
+    }
+
     /// Returns the keys of the named data that the constant requests, for its bytes and for its
     /// scales.
     pub fn keys(&self) -> impl Iterator<Item = Untrusted<'a>> {
@@ -122,21 +138,29 @@ impl<'a> ConstantRow<'a> {
     }
 }
 
-/// Returns the short name of a datatype of XNNPACK's schema: PyTorch's name, if PyTorch has the
-/// datatype.
+/// Returns the short name of a datatype in the schema of XNNPACK, Vulkan or MLX: PyTorch's name, if PyTorch
+/// has the datatype.
 ///
 /// ```
 /// use pte::tensors::datatype_name;
 ///
 /// assert_eq!(datatype_name("xnn_datatype_fp32"), "float32");
 /// assert_eq!(datatype_name("xnn_datatype_qcint8"), "qcint8");
+/// assert_eq!(datatype_name("FLOAT16"), "float16");
 /// ```
 #[must_use]
 pub fn datatype_name(name: &str) -> &str {
     match name.trim_start_matches("xnn_datatype_") {
-        "fp32" => "float32",
-        "fp16" => "float16",
-        "bf16" => "bfloat16",
+        "fp32" | "FLOAT32" | "FLOAT" => "float32",
+        "fp16" | "FLOAT16" | "HALF" => "float16",
+        "bf16" | "BFLOAT16" => "bfloat16",
+        "FLOAT64" | "DOUBLE" => "float64",
+        "BOOL" => "bool",
+        "UINT8" | "BYTE" => "uint8",
+        "INT8" | "CHAR" => "int8",
+        "SHORT" => "int16",
+        "INT32" | "INT" => "int32",
+        "INT64" | "LONG" => "int64",
         name => name,
     }
 }
@@ -203,6 +227,9 @@ pub struct QuantizationRecord {
     /// The number of bytes of the constant with the scales.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub scale_bytes: Option<u64>,
+    /// The offset of these bytes in the file; `None` if the file does not have them.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub scale_offset: Option<u64>,
 }
 
 impl<'a> From<&ConstantRow<'a>> for ConstantRecord<'a> {
@@ -243,11 +270,22 @@ impl From<&Quantization> for QuantizationRecord {
             }
             Quantization::Other => {}
         }
-        let (scales, scale_bytes) = match list {
-            None => (None, None),
-            Some(Scales::Graph(count)) => (Some(*count), None),
-            Some(Scales::Constant(place)) => (None, place.bytes()),
+        let (scales, scale_bytes, scale_offset) = match list {
+            None => (None, None, None),
+            Some(Scales::Graph(count)) => (Some(*count), None, None),
+            Some(Scales::Constant(place)) => {
+                (None, place.bytes(), place.range().map(|range| range.start))
+            }
         };
-        Self { kind: quantization.name(), scale, zero_point, axis, group_size, scales, scale_bytes }
+        Self {
+            kind: quantization.name(),
+            scale,
+            zero_point,
+            axis,
+            group_size,
+            scales,
+            scale_bytes,
+            scale_offset,
+        }
     }
 }

@@ -136,7 +136,7 @@ fn parts_of_a_payload_are_extracted() {
     assert!(extracted >= 8, "{extracted}");
     let graph = pte(&["extract", &path, "--program"]).stdout;
     assert_eq!(graph, pte(&["extract", IN_BLOB, "--graph", "forward:0"]).stdout);
-    for wrong in [&["--tensor", "99"][..], &["--segment", "0"], &["--key", "x"], &["--all", "y"]] {
+    for wrong in [&["--tensor", "99"][..], &["--segment", "0"], &["--key", "x"]] {
         assert_eq!(pte(&[&["extract", &path], wrong].concat()).status.code(), Some(1), "{wrong:?}");
     }
 }

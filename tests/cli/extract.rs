@@ -236,3 +236,52 @@ fn npy_of_bfloat16_has_its_bits() {
         assert!(text(&done.stderr).contains(&format!(".view(ml_dtypes.{name})")));
     }
 }
+
+/// Returns the index that `--all` wrote, after comparing each part with the file.
+fn parts(path: &str) -> Vec<Value> {
+    let folder = tempfile::tempdir().unwrap();
+    let parts = folder.path().join("parts");
+    good(&["extract", path, "--all", parts.to_str().unwrap(), "--quiet"]);
+    let index = fs::read(parts.join("index.json")).unwrap();
+    let index: Value = serde_json::from_slice(&index).unwrap();
+    let whole = fs::read(path).unwrap();
+    let all = index["parts"].as_array().unwrap().clone();
+    for part in &all {
+        let at = part["offset"].as_u64().unwrap() as usize;
+        let len = part["bytes"].as_u64().unwrap() as usize;
+        let bytes = fs::read(parts.join(part["file"].as_str().unwrap())).unwrap();
+        assert_eq!(bytes, whole[at..at + len], "{path}: {part}");
+    }
+    all
+}
+
+/// Payloads, packages, profiles and ETRecords have tables, constants and sections.
+#[test]
+fn extract_all_writes_the_parts_of_other_files() {
+    let what = |path: &str| -> Vec<String> {
+        parts(path).iter().map(|part| part["what"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(what("tests/data/other/mlp.etdp"), ["tables"]);
+    let package = what("tests/data/other/n_alias.ptn");
+    assert_eq!(package, ["tables", "section 0", "section 1", "section 2"]);
+    let record = parts("tests/data/other/linear.etrecord");
+    let keys: Vec<_> = record.iter().map(|part| part["key"].as_str().unwrap()).collect();
+    assert!(keys.contains(&"ETRECORD_V0"), "the empty member too: {keys:?}");
+    assert!(keys.contains(&"debug_handle_map"), "{keys:?}");
+    let folder = tempfile::tempdir().unwrap();
+    let payload = folder.path().join("payload");
+    let payload = payload.to_str().unwrap();
+    let program = "tests/data/pte/v0.5.0_xnn_qs8.pte";
+    good(&["extract", program, "--delegate", "forward:0", "-o", payload]);
+    let found = what(payload);
+    assert_eq!(found[0], "tables");
+    assert!(
+        found.len() > 1 && found[1..].iter().all(|one| one.starts_with("constant ")),
+        "{found:?}"
+    );
+    // The ids are those of `--tensor`.
+    let id = found[1].trim_start_matches("constant ");
+    assert_eq!(pte(&["extract", payload, "--tensor", id]).status.code(), Some(0));
+    let shown = text(&pte(&["extract", payload, "--tensor", "9999"]).stderr);
+    assert!(shown.contains("values that have: ") && shown.contains(id), "{shown}");
+}

@@ -12,6 +12,7 @@ use pte::{Handle, Limits};
 use serde_json::{Value, json as value};
 
 use super::{good, json, pte, text};
+use crate::rules::xnnpack;
 use crate::rules::xnnpack::operators::sound;
 use crate::support::build;
 use crate::support::files;
@@ -196,4 +197,53 @@ fn overlapping_payloads_take_no_more_memory_than_the_file() {
     let before = Given::new(&handle);
     let report = compare(&before, &Given::new(&handle), &Limits::UNTRUSTED).unwrap();
     assert_eq!(report.verdict, Verdict::Identical);
+}
+
+/// Scales that lie behind the graph have an id of their own: that of the constant, and `.scales`.
+#[test]
+fn scales_inside_a_payload_can_be_extracted() {
+    let of_groups = value!({
+        "scale": [], "channel_dim": 0, "group_size": 16, "scale_buffer_idx": 2, "num_scales": 6,
+    });
+    let of_channels =
+        value!({"scale": [], "channel_dim": 0, "scale_buffer_idx": 2, "num_scales": 3});
+    for (datatype, params, at, descr) in
+        [("qcint8", of_channels, 96, "'<f4'"), ("qbint4", of_groups, 48, "'<u2'")]
+    {
+        let values = [
+            (xnnpack::Input, "fp32", &[2, 32][..]),
+            (xnnpack::Constant, datatype, &[3, 32]),
+            (xnnpack::Output, "fp32", &[2, 3]),
+        ];
+        let ids = value!({"input1_id": 0, "filter_id": 1, "bias_id": u32::MAX, "output_id": 2});
+        let program = xnnpack::graph(&values, &[xnnpack::node("XNNFullyConnected", ids)]);
+        let scales = format!("g/constant_data/2 = {{\"offset\": {at}, \"size\": 12}}");
+        let mut program = xnnpack::changed(&program, &scales);
+        let quant = "/data/0/xnnpack/xvalues/1/xvalue_union/quant_params";
+        *program.pointer_mut(quant).unwrap() = params;
+        program["data"][0]["constants"] = value!(at + 16);
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("scales.pte");
+        fs::write(&file, build::file(&program.to_string())).unwrap();
+        let file = file.to_str().unwrap();
+
+        let name = "forward:0/1.scales";
+        assert!(good(&["tensors", file]).contains(&format!("scales {name} at 0x")), "{datatype}");
+        let quantization = listed(file)[0]["quantization"].clone();
+        let start = quantization["scale_offset"].as_u64().unwrap() as usize;
+        assert_eq!(quantization["scale_bytes"], 12);
+        let bytes = &fs::read(file).unwrap()[start..start + 12];
+        assert_eq!(pte(&["extract", file, "--tensor", name]).stdout, bytes);
+        let array = pte(&["extract", file, "--tensor", name, "--as", "npy"]).stdout;
+        assert!(array.ends_with(bytes), "{datatype}");
+        assert!(String::from_utf8_lossy(&array[..128]).contains(descr), "{datatype}");
+        let parts = folder.path().join("parts");
+        good(&["extract", file, "--all", parts.to_str().unwrap(), "--quiet"]);
+        let index = fs::read(parts.join("index.json")).unwrap();
+        let index: Value = serde_json::from_slice(&index).unwrap();
+        let all = index["parts"].as_array().unwrap();
+        let what = format!("scales {name}");
+        let part = all.iter().find(|part| part["what"] == what.as_str()).unwrap();
+        assert_eq!(part["offset"], start);
+    }
 }

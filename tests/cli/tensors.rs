@@ -164,3 +164,31 @@ fn unquantized_weights_of_other_backends_are_said_to_be_unknown() {
     let known = pte(&["tensors", "--unquantized", "tests/data/pte/xnn_gpt.pte"]);
     assert_eq!(text(&known.stderr), "");
 }
+
+/// The ids are those that `extract --tensor` takes.
+#[test]
+fn tensors_lists_the_constants_of_a_payload() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("payload");
+    let path = path.to_str().unwrap();
+    let program = "tests/data/pte/v0.5.0_xnn_qs8.pte";
+    good(&["extract", program, "--delegate", "forward:0", "-o", path]);
+    let rows = |path: &str| {
+        let listed = json(&["tensors", "--json", "--hash", "--stats", path]);
+        let mut rows = listed["tensors"].as_array().unwrap().clone();
+        rows.retain(|row| row.get("delegate").is_some());
+        rows
+    };
+    let (alone, within) = (rows(path), rows(program));
+    assert!(alone.len() == within.len() && !alone.is_empty());
+    for (alone, within) in alone.iter().zip(&within) {
+        for field in ["value", "node", "dtype", "sizes", "quantization", "sha256", "stats"] {
+            assert_eq!(alone[field], within[field], "{field}");
+        }
+        let done = pte(&["extract", path, "--tensor", &alone["value"].to_string()]);
+        assert_eq!(super::sha256(&done.stdout), alone["sha256"].as_str().unwrap());
+    }
+    let largest = json(&["tensors", "--json", "--largest", "1", path]);
+    assert_eq!(largest["tensors"].as_array().unwrap().len(), 1);
+    assert_eq!(pte(&["tensors", "--method", "forward", path]).status.code(), Some(1));
+}

@@ -13,7 +13,7 @@ use pte::quoted::hex;
 use sha2::{Digest, Sha256};
 
 use super::{Blobs, MAX_NUMBERS, write_new};
-use crate::cli::input::Input;
+use crate::cli::input::{Input, Readable};
 use crate::cli::output::Output;
 use crate::cli::problem::Problem;
 

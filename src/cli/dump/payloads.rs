@@ -146,7 +146,7 @@ pub(super) fn place(bytes: &Bytes, name: &UntrustedString) -> Result<Option<Tabl
     match TablesPlace::of(&head, len) {
         None => Ok(None),
         Some(Ok(place)) => Ok(Some(place)),
-        Some(Err(why)) => Err(Problem::invalid(name, why)),
+        Some(Err(why)) => Err(bytes.invalid(name, why)),
     }
 }
 
@@ -159,7 +159,7 @@ pub(super) fn file(
     out: &mut Output,
 ) -> Result<Omitted, Stop> {
     let region = bytes.read(place.range.clone(), name, limits)?;
-    let tables = Tables::read(place, &region, limits).map_err(|why| Problem::invalid(name, why))?;
+    let tables = Tables::read(place, &region, limits).map_err(|why| bytes.invalid(name, why))?;
     write(tables, 0, blobs, pretty, out)
 }
 
@@ -178,11 +178,11 @@ pub(super) fn sections_of_file(
         let done = bytes.read_at(part.start, &mut read);
         done.map(|()| read).map_err(|error| Problem::io(name, error))
     };
-    let Some(found) = Sections::of_file(ForeignFormat::of(&head), len, read)? else {
+    let Some(found) = Sections::of_file(bytes.format(&head, len, name)?, len, read)? else {
         return Ok(None);
     };
     let found = match found {
-        Err(why) => return Err(Problem::invalid(name, why)),
+        Err(why) => return Err(bytes.invalid(name, why)),
         valid => valid,
     };
     let mut out = open()?;

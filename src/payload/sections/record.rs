@@ -19,7 +19,8 @@ const IDENTIFIER: &str = "ETRECORD_V0";
 const EDGE: &str = "edge_dialect_exported_program";
 
 /// The members whose name is also the name of the member's kind.
-const KINDS: [&str; 7] = [
+const KINDS: [&str; 8] = [
+    IDENTIFIER,
     "exported_program",
     "debug_handle_map",
     "delegate_map",
@@ -37,7 +38,7 @@ const ENDS: [(&str, &str); 3] = [
 ];
 
 /// Returns the members of an ETRecord as sections. The section's name is the member's kind, and its
-/// file the member's name. `directory` is the position of the ZIP directory.
+/// file the member's name. Empty members come last. `directory` is the position of the ZIP directory.
 pub(super) fn sections(members: Vec<Member>, directory: u64) -> Result<Sections, Unreadable> {
     let names: BTreeSet<&str> = members.iter().map(|member| member.name.as_str()).collect();
     if !names.contains(IDENTIFIER) {
@@ -48,8 +49,9 @@ pub(super) fn sections(members: Vec<Member>, directory: u64) -> Result<Sections,
         file: Some(name),
         ..Section::new(kind, range)
     };
-    let sections = members.into_iter().zip(kinds).map(section);
-    let sections = sections.filter(|section| !section.range.is_empty()).collect();
+    let mut sections: Vec<_> = members.into_iter().zip(kinds).map(section).collect();
+    // Empty members come last, so that the numbers of the others are those of older releases.
+    sections.sort_by_key(|section| section.range.is_empty());
     Ok(Sections { sections, ..Sections::default() })
 }
 
