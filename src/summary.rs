@@ -246,8 +246,9 @@ impl Summary {
         let mut summary = Self::of_method(&handle.file(), method);
         if let ContentSummary::Pte(program) = &mut summary.contents {
             let scope = Scope::of(&handle.file(), method);
-            graphs::add(handle, &scope, limits, &mut program.backends)?;
-            sections::add(handle, &scope, limits, &mut program.backends)?;
+            let named = graphs::named_sizes(handle);
+            graphs::add(handle, (&scope, &named), limits, &mut program.backends)?;
+            sections::add(handle, (&scope, &named), limits, &mut program.backends)?;
         }
         Ok(summary)
     }
@@ -362,6 +363,12 @@ impl DataAmount {
 
 fn length(range: &Range<u64>) -> u64 {
     range.end.saturating_sub(range.start)
+}
+
+/// Returns whether a number is 0, so that a document leaves it out.
+#[cfg(feature = "serde")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Serializes a value as its text.

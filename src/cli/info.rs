@@ -76,7 +76,7 @@ impl Info {
         let bytes = Bytes::open(path, &name, Streams::ModelsAndTables)?;
         let summary = match Summary::read_other(&bytes, &limits).map_err(problem)? {
             Some(Ok(summary)) => summary,
-            Some(Err(why)) => return Err(Problem::invalid(&name, why)),
+            Some(Err(why)) => return Err(bytes.invalid(&name, why)),
             None => {
                 let input = Input::of(bytes, &name, &limits)?;
                 if let Some(method) = &self.method {
@@ -106,6 +106,7 @@ fn show_payload(named: &NamedSummary, payload: &PayloadSummary, out: &mut Output
     writeln!(out, "{BOLD}{path}{BOLD:#}  {DIM}{kind} of {backend} · {bytes} bytes{DIM:#}")?;
     if let Some(graphs) = &payload.graphs {
         show_graphs(graphs, out)?;
+        show_outside(graphs, out)?;
     }
     if let Some(sections) = &payload.sections {
         show_sections(sections, out)?;
@@ -113,6 +114,19 @@ fn show_payload(named: &NamedSummary, payload: &PayloadSummary, out: &mut Output
     let PartSizes { flatbuffer, segments, .. } = summary.parts;
     let rest = if flatbuffer > 0 { "behind the graph" } else { "contents" };
     show_parts(&[("header and graph".into(), flatbuffer), (rest.into(), segments)], summary, out)
+}
+
+/// Shows the constants of a standalone payload that are not in it.
+fn show_outside(graphs: &GraphSummary, out: &mut Output) -> fmt::Result {
+    let outside = graphs.external.unwrap_or_default();
+    if outside.count == 0 {
+        return Ok(());
+    }
+    let of_all = match graphs.constants {
+        Some(all) if all.count == outside.count => "all constants".into(),
+        _ => format!("{}, {}", count(outside.count, "constant"), text::bytes(outside.bytes)),
+    };
+    label(out, "", &format!("  {DIM}{of_all}: named data outside of this file{DIM:#}"))
 }
 
 /// Shows the summary of a profile.
@@ -236,7 +250,7 @@ fn show_program(program: &ProgramSummary, out: &mut Output) -> fmt::Result {
     }
     let keys = program.backends.iter().filter_map(|backend| backend.graphs.as_ref());
     let keys = keys.fold((0u64, 0u64), |(count, bytes), graphs| {
-        let DataAmount { count: more, bytes: size, .. } = graphs.external;
+        let DataAmount { count: more, bytes: size, .. } = graphs.external.unwrap_or_default();
         (count.saturating_add(more), bytes.saturating_add(size))
     });
     if program.external.count > 0 || keys.0 > 0 {
@@ -269,18 +283,21 @@ fn show_graphs(graphs: &GraphSummary, out: &mut Output) -> fmt::Result {
     let nodes = count(graphs.nodes, "node");
     let between = if operators.is_empty() { "" } else { ": " };
     label(out, "", &format!("  {nodes}{DIM}{between}{operators}{DIM:#}"))?;
-    let shown = graphs.datatypes.iter().take(MAX_NODES).map(|of| {
+    let all = graphs.datatypes.as_deref().unwrap_or_default();
+    let shown = all.iter().take(MAX_NODES).map(|of| {
         let datatype = of.datatype.map_or("unknown", datatype_name);
         let quantization = of.quantization.map_or(String::new(), |of| format!(" {of}"));
         format!("{} × {datatype}{quantization}", grouped(of.values))
     });
-    let datatypes = list(shown.collect(), graphs.datatypes.len());
+    let datatypes = list(shown.collect(), all.len());
     if !datatypes.is_empty() {
-        let constants = count(graphs.constants.count, "constant");
-        let bytes = text::bytes(graphs.constants.bytes);
-        label(out, "", &format!("  {DIM}values: {datatypes}; {constants}, {bytes}{DIM:#}"))?;
+        let constants = graphs.constants.map_or(String::new(), |constants| {
+            let (number, bytes) = (constants.count, text::bytes(constants.bytes));
+            format!("; {}, {bytes}", count(number, "constant"))
+        });
+        label(out, "", &format!("  {DIM}values: {datatypes}{constants}{DIM:#}"))?;
     }
-    show_weights(&graphs.weights, out)?;
+    show_weights(graphs.weights.as_deref().unwrap_or_default(), out)?;
     match graphs.unreadable {
         0 => Ok(()),
         unreadable => label(out, "", &format!("  {}", count(unreadable, "unreadable payload"))),
@@ -326,11 +343,7 @@ fn show_sections(summary: &SectionSummary, out: &mut Output) -> fmt::Result {
     if !summary.targets.is_empty() {
         facts.push(format!("for {}", list(&summary.targets)));
     }
-    let bytes = |of: &SectionAmount| match of.count {
-        1 => format!("{} {}", of.name, text::bytes(of.bytes)),
-        several => format!("{}, {}", count(several, of.name), text::bytes(of.bytes)),
-    };
-    facts.extend(summary.sections.iter().map(bytes));
+    facts.extend(summary.sections.iter().map(section_amount));
     facts.extend(summary.scratch.map(|scratch| format!("scratch of {}", text::bytes(scratch))));
     if !facts.is_empty() {
         label(out, "", &format!("  {DIM}{}{DIM:#}", facts.join(" · ")))?;
@@ -338,6 +351,26 @@ fn show_sections(summary: &SectionSummary, out: &mut Output) -> fmt::Result {
     match summary.unreadable {
         0 => Ok(()),
         unreadable => label(out, "", &format!("  {}", count(unreadable, "unreadable payload"))),
+    }
+}
+
+/// Describes the sections of one name.
+fn section_amount(of: &SectionAmount) -> String {
+    let bytes = text::bytes(of.bytes);
+    let amount = match (of.count, of.external) {
+        (1, 0) => format!("{} {bytes}", of.name),
+        (1, _) => of.name.into(),
+        (several, _) => format!("{}, {bytes}", count(several, of.name)),
+    };
+    let outside = match of.external {
+        0 => String::new(),
+        all if all == of.count => ", not in this file".into(),
+        some => format!(", {} of them not in this file", grouped(some)),
+    };
+    match of.keys.as_slice() {
+        [] => amount,
+        [key] => format!("{amount} (named data {}{outside})", name(key)),
+        [key, ..] => format!("{amount} (named data {}, …{outside})", name(key)),
     }
 }
 

@@ -194,8 +194,15 @@ pub struct SectionAmount {
     pub name: &'static str,
     /// The number of sections.
     pub count: u64,
-    /// The number of bytes of these sections. The bytes are not interpreted.
+    /// The number of bytes of these sections, which are not interpreted. If the payload has only the key of
+    /// named data, these are the bytes of the data.
     pub bytes: u64,
+    /// The first few keys of the sections that are named data.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub keys: Vec<UntrustedString>,
+    /// The number of these sections whose named data is not in the file. `bytes` is without them.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "super::is_zero"))]
+    pub external: u64,
 }
 
 /// The contents of the graphs in the payloads of a backend.
@@ -211,14 +218,18 @@ pub struct GraphSummary {
     pub nodes: u64,
     /// The operators of nodes, the most frequent first.
     pub operators: Vec<OperatorSummary>,
-    /// The datatypes of XNNPACK's values, with their quantization, the most frequent first.
-    pub datatypes: Vec<DatatypeSummary>,
-    /// The constants of XNNPACK's graphs, with the bytes that the graphs declare.
-    pub constants: DataAmount,
-    /// The weights among these constants, grouped by datatype, the groups with most bytes first.
-    pub weights: Vec<WeightSummary>,
-    /// The constants whose key is not in the program's named data. Their bytes are in a `.ptd`.
-    pub external: DataAmount,
+    /// The datatypes of the graphs' values, with their quantization, the most frequent first; `None` for a
+    /// backend other than XNNPACK, Vulkan and MLX.
+    pub datatypes: Option<Vec<DatatypeSummary>>,
+    /// The data of the constants, with the bytes that the graphs declare; `None` as for `datatypes`. Each key
+    /// and each range counts once.
+    pub constants: Option<DataAmount>,
+    /// The weights among the constants of XNNPACK's graphs, grouped by datatype, the groups with most bytes
+    /// first; `None` for another backend.
+    pub weights: Option<Vec<WeightSummary>>,
+    /// The part of `constants` whose key is not in the file's named data. The bytes are in a `.ptd`, or for a
+    /// standalone payload in a program.
+    pub external: Option<DataAmount>,
 }
 
 /// The weights of one datatype and quantization. Weights are constants by which nodes multiply
@@ -245,7 +256,8 @@ pub struct WeightSummary {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct DatatypeSummary {
-    /// The datatype as in the schema, such as `xnn_datatype_fp32`; `None` for an unknown one.
+    /// The datatype as in the schema of the backend, such as `xnn_datatype_fp32` or `FLOAT32`; `None` for an
+    /// unknown one.
     pub datatype: Option<&'static str>,
     /// The quantization as in the schema, such as `PerTensorQuant`; `None` for none.
     pub quantization: Option<&'static str>,

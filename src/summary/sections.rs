@@ -1,13 +1,16 @@
-//! The summary of payloads with sections.
+//! The summary of payloads with sections, and of the devices that compile specs name.
 
 use alloc::collections::BTreeMap;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::Scope;
+use super::graphs::NamedSizes;
 use super::program::{BackendSummary, SectionAmount, SectionSummary};
+use super::{Scope, length};
 use crate::backend::Backend;
-use crate::bytes::wide;
+use crate::bytes::{until_nul, wide};
+use crate::cost;
 use crate::file::source::Source;
 use crate::foreign::ForeignFormat;
 use crate::handle::{File, Handle, OpenError, ReadVec};
@@ -16,11 +19,12 @@ use crate::payload::qnn_options::{self, QnnOptions};
 use crate::payload::{Sections, Unreadable, for_each_sections};
 use crate::pte::Pte;
 use crate::quoted::UntrustedString;
+use crate::schema::program::view::{BackendDelegate, CompileSpec};
 
 /// Reads the headers of all payloads with sections, and adds them to the summaries of their backends.
 pub(super) fn add<S: Source>(
     handle: &Handle<S>,
-    scope: &Scope,
+    (scope, named): (&Scope, &NamedSizes<'_>),
     limits: &Limits,
     backends: &mut [BackendSummary],
 ) -> Result<(), OpenError<S::Error>> {
@@ -31,12 +35,12 @@ pub(super) fn add<S: Source>(
         }
         let summary = all.entry(payload.id().unwrap_or_default().into()).or_default();
         match found {
-            Ok(found) => summary.add(found),
+            Ok(found) => summary.add(found, named),
             Err(_) => summary.unreadable = summary.unreadable.saturating_add(1),
         }
     })?;
     if let File::Pte(pte) = handle.file() {
-        add_options(&pte, scope, limits, &mut all);
+        add_targets(&pte, scope, limits, &mut all);
     }
     for backend in backends {
         backend.sections = all.remove(&backend.id);
@@ -44,9 +48,9 @@ pub(super) fn add<S: Source>(
     Ok(())
 }
 
-/// Adds the chips and processors that the options of QNN's delegates name. Options may overlap, so
-/// those beyond a budget are left out.
-fn add_options(
+/// Adds the devices that the compile specs of delegates name: for QNN the chip and the processor of its
+/// options, for Ethos-U the accelerator. Compile specs may overlap, so those beyond a budget are left out.
+fn add_targets(
     pte: &Pte<'_>,
     scope: &Scope,
     limits: &Limits,
@@ -54,21 +58,41 @@ fn add_options(
 ) {
     let mut left = limits.bytes_visited(pte.file_len());
     for payload in pte.payloads().filter_map(Result::ok) {
-        if payload.backend() != Some(Backend::Qnn) || !scope.has(&payload) {
+        if !scope.has(&payload) {
             continue;
         }
-        let value = qnn_options::spec(payload.delegate()).and_then(|(_, spec)| spec.value());
-        let Some(value) = value else { continue };
-        let Some(rest) = left.checked_sub(wide(value.bytes().len())) else { return };
+        let spec = match payload.backend() {
+            Some(Backend::Qnn) => qnn_options::spec(payload.delegate()).map(|(_, spec)| spec),
+            Some(Backend::EthosU) => accelerator(payload.delegate()),
+            _ => continue,
+        };
+        let Some(value) = spec.and_then(|spec| spec.value()).map(|value| value.bytes()) else {
+            continue;
+        };
+        let Some(rest) = left.checked_sub(wide(value.len())) else { return };
         left = rest;
-        if let Ok(QnnOptions::Current(options)) = qnn_options::read(value.bytes(), limits) {
-            let chip = options.soc_info().and_then(|chip| chip.soc_model().name());
-            let processor = options.backend_options().and_then(|of| of.backend_type().name());
-            let names = [chip, processor].into_iter().flatten().collect::<Vec<_>>();
+        let target = match payload.backend() {
+            Some(Backend::Qnn) => chip(value, limits),
+            _ => core::str::from_utf8(value).ok().map(|text| until_nul(text).into()),
+        };
+        if let Some(target) = target.filter(|text| !text.is_empty()) {
             let summary = all.entry(payload.id().unwrap_or_default().into()).or_default();
-            note(&mut summary.targets, Some(names.join(" ")).filter(|text| !text.is_empty()));
+            note(&mut summary.targets, Some(target));
         }
     }
+}
+
+/// Returns the compile spec that names the accelerator, such as `ethos-u55-128`.
+fn accelerator(delegate: BackendDelegate<'_>) -> Option<CompileSpec<'_>> {
+    delegate.compile_specs().into_iter().flatten().find(|spec| spec.key() == Some("target"))
+}
+
+/// Returns the chip and the processor that options of QNN name; `None` if they cannot be read.
+fn chip(options: &[u8], limits: &Limits) -> Option<String> {
+    let Ok(QnnOptions::Current(options)) = qnn_options::read(options, limits) else { return None };
+    let chip = options.soc_info().and_then(|chip| chip.soc_model().name());
+    let processor = options.backend_options().and_then(|of| of.backend_type().name());
+    Some([chip, processor].into_iter().flatten().collect::<Vec<_>>().join(" "))
 }
 
 /// Reads the headers of a standalone file: of a payload, a `.ptn` package or an ETRecord. `None` for a format
@@ -90,27 +114,39 @@ impl SectionSummary {
     /// Summarizes the sections of one file.
     pub(super) fn of(found: Sections) -> Self {
         let mut summary = Self::default();
-        summary.add(found);
+        summary.add(found, &NamedSizes::new());
         summary
     }
 
-    fn add(&mut self, found: Sections) {
+    /// Adds the sections of one payload. `named` is the named data of the file.
+    fn add(&mut self, found: Sections, named: &NamedSizes<'_>) {
         self.read = self.read.saturating_add(1);
         let Sections { version, target, scratch, sections } = found;
         note(&mut self.versions, version);
         note(&mut self.targets, target);
         self.scratch = self.scratch.max(scratch);
         for section in sections {
-            let bytes = section.range.end.saturating_sub(section.range.start);
-            // A linear search is enough, since the format of a backend has few names of sections.
-            let known = self.sections.iter_mut().find(|known| known.name == section.name);
-            match known {
-                Some(known) => {
-                    known.count = known.count.saturating_add(1);
-                    known.bytes = known.bytes.saturating_add(bytes);
+            // The range of a section with a key has the key. The contents are named data.
+            let bytes = match section.key.as_deref().map(until_nul) {
+                None => Some(length(&section.range)),
+                Some(key) => {
+                    cost::look_up(key, named.len());
+                    named.get(key).copied()
                 }
-                None => self.sections.push(SectionAmount { name: section.name, count: 1, bytes }),
+            };
+            // A linear search is enough, since the format of a backend has few names of sections.
+            let known = self.sections.iter().position(|known| known.name == section.name);
+            let known = known.unwrap_or_else(|| {
+                self.sections.push(SectionAmount::new(section.name));
+                self.sections.len().saturating_sub(1)
+            });
+            let Some(known) = self.sections.get_mut(known) else { continue };
+            known.count = known.count.saturating_add(1);
+            known.bytes = known.bytes.saturating_add(bytes.unwrap_or_default());
+            if bytes.is_none() {
+                known.external = known.external.saturating_add(1);
             }
+            note(&mut known.keys, section.key);
         }
     }
 }
@@ -123,5 +159,11 @@ fn note(list: &mut Vec<UntrustedString>, text: Option<impl Into<UntrustedString>
     }
 }
 
-/// The maximum number of versions and targets of a backend that are listed.
+impl SectionAmount {
+    fn new(name: &'static str) -> Self {
+        Self { name, count: 0, bytes: 0, keys: Vec::new(), external: 0 }
+    }
+}
+
+/// The maximum number of versions, targets and keys of a backend that are listed.
 const MOST: usize = 8;

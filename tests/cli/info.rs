@@ -133,3 +133,118 @@ fn info_says_which_of_two_methods_with_a_name_runs() {
     let text = text(&run(&["info", "-"], None, &bytes).stdout);
     assert_eq!(text.matches("never runs: an earlier method has its name").count(), 1, "{text}");
 }
+
+/// Returns the graphs of the first backend of a program.
+fn graphs(path: &str) -> Value {
+    json(&["info", "--json", path])["files"][0]["backends"][0]["graphs"].clone()
+}
+
+/// Three methods share two layers: a weight and a bias each.
+#[test]
+fn info_counts_shared_constants_of_payloads_once() {
+    let path = "tests/data/pte/xnn_multi.pte";
+    let shown = graphs(path);
+    assert_eq!(shown["constants"], value!({"count": 4, "bytes": 448}));
+    let named = &json(&["info", "--json", path])["files"][0]["named_data"];
+    assert_eq!(named, &value!({"count": 4, "bytes": 448}));
+    let weights = shown["weights"].as_array().unwrap().iter();
+    let counted: u64 = weights.map(|weight| weight["count"].as_u64().unwrap()).sum();
+    assert_eq!(counted, 2);
+    assert!(good(&["info", path]).contains("; 4 constants, 448 B"));
+}
+
+/// A payload whose constants are named data has none of them in itself.
+#[test]
+fn info_of_a_payload_says_that_its_constants_are_outside() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("payload");
+    let out = out.to_str().unwrap();
+    good(&["extract", "tests/data/pte/xnn_multi.pte", "--delegate", "encode:0", "-o", out]);
+    let shown = &json(&["info", "--json", out])["files"][0]["graphs"];
+    assert_eq!(shown["external"], shown["constants"]);
+    assert!(shown["external"]["count"].as_u64().unwrap() > 0);
+    let screen = good(&["info", out]);
+    assert!(screen.contains("all constants: named data outside of this file"), "{screen}");
+    let inside = "tests/data/pte/v0.5.0_xnn_qs8.pte";
+    good(&["extract", inside, "--delegate", "forward:0", "-o", out, "--quiet"]);
+    let shown = &json(&["info", "--json", out])["files"][0]["graphs"];
+    assert_eq!(shown["external"], value!({"count": 0, "bytes": 0}));
+    assert!(!good(&["info", out]).contains("outside of this file"));
+}
+
+/// What is not computed is null, not 0.
+#[test]
+fn info_has_the_constants_of_vulkan_and_mlx() {
+    let none = value!({"count": 0, "bytes": 0});
+    let vulkan = graphs("tests/data/pte/vulkan_conv.pte");
+    assert_eq!(vulkan["constants"], value!({"count": 2, "bytes": 896}));
+    assert_eq!(vulkan["external"], none);
+    assert_eq!(vulkan["datatypes"][0]["datatype"], "FLOAT32");
+    assert_eq!(vulkan["weights"], Value::Null);
+    let mlx = graphs("tests/data/pte/mlx_mlp.pte");
+    assert_eq!(mlx["constants"], value!({"count": 4, "bytes": 2048 + 128 + 1024 + 32}));
+    assert_eq!(mlx["external"], none);
+    assert_eq!(mlx["datatypes"][0]["datatype"], "FLOAT");
+    let native = graphs("tests/data/pte/native_mlp.pte");
+    for field in ["constants", "external", "datatypes", "weights"] {
+        assert_eq!(native[field], Value::Null, "{field}");
+    }
+    assert!(native["nodes"].as_u64().unwrap() > 0);
+    let screen = good(&["info", "tests/data/pte/mlx_mlp.pte"]);
+    assert!(screen.contains("× float32; 4 constants, 3.2 kB"), "{screen}");
+}
+
+/// Returns a program with one delegate, and the named data `7e98/weight` of 2,048 bytes.
+fn delegated(backend: &str, payload: &[u8], specs: Value) -> Vec<u8> {
+    let call = std::fs::read_to_string("tests/rules/base/call.json").unwrap();
+    let mut file: Value = serde_json::from_str(&call).unwrap();
+    let root = &mut file["root"];
+    root["execution_plan"][0]["delegates"] = value!([{
+        "id": backend, "processed": {"location": "INLINE", "index": 0}, "compile_specs": specs
+    }]);
+    root["backend_delegate_data"] = value!([{"data": payload}]);
+    root["segments"] = value!([{"offset": 0, "size": 0}, {"offset": 0, "size": 2048}]);
+    root["named_data"] = value!([{"key": "7e98/weight", "segment_index": 1}]);
+    file["data"] = value!([{"zeros": 2048}]);
+    build::file(&file.to_string())
+}
+
+/// The payload of AOTInductor has the keys of its data.
+#[test]
+fn info_shows_the_named_data_of_aot_inductor() {
+    let bytes = delegated("CudaBackend", b"7e98/object\n7e98/weight", value!([]));
+    let screen = text(&run(&["info", "-"], None, &bytes).stdout);
+    let weights = "weights 2.0 kB (named data 7e98/weight)";
+    assert!(screen.contains(weights), "{screen}");
+    let object = "shared object (named data 7e98/object, not in this file)";
+    assert!(screen.contains(object), "{screen}");
+    let done = run(&["info", "--json", "-"], None, &bytes);
+    let shown: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let sections = &shown["files"][0]["backends"][0]["sections"]["sections"];
+    let object = value!({
+        "name": "shared object", "count": 1, "bytes": 0, "keys": ["7e98/object"], "external": 1
+    });
+    let weights = value!({"name": "weights", "count": 1, "bytes": 2048, "keys": ["7e98/weight"]});
+    assert_eq!(sections, &value!([object, weights]));
+}
+
+/// The accelerator is in a compile spec.
+#[test]
+fn info_shows_the_accelerator_of_ethos_u() {
+    let block = |name: &str, data: &[u8]| {
+        let mut block = name.as_bytes().to_vec();
+        block.resize(16, 0);
+        block.extend((data.len() as u32).to_le_bytes());
+        block.resize(32, 0);
+        block.extend(data);
+        block.resize(block.len().next_multiple_of(16), 0);
+        block
+    };
+    let blocks =
+        [block("vela_bin_stream", b""), block("cmd_data", b"COP1"), block("vela_end_stream", b"")];
+    let spec = |key: &str, text: &str| value!({"key": key, "value": text.as_bytes()});
+    let specs = value!([spec("output_format", "vela"), spec("target", "ethos-u55-128")]);
+    let bytes = delegated("EthosUBackend", &blocks.concat(), specs);
+    let screen = text(&run(&["info", "-"], None, &bytes).stdout);
+    assert!(screen.contains("version COP1 · for ethos-u55-128"), "{screen}");
+}
