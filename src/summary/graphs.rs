@@ -32,7 +32,8 @@ struct Counts {
     read: u64,
     unreadable: u64,
     operators: BTreeMap<UntrustedString, u64>,
-    datatypes: Option<BTreeMap<(Option<&'static str>, Option<&'static str>), u64>>,
+    /// The number of values by datatype and quantization.
+    datatypes: Option<BTreeMap<ValueType, u64>>,
     data: Option<Data>,
     /// The weights by datatype, quantization and group size.
     weights: Option<BTreeMap<WeightKind, DataAmount>>,
@@ -63,6 +64,9 @@ pub(super) type NamedSizes<'k> = BTreeMap<&'k str, u64>;
 /// The keys of one graph that were counted, by the position and length of the key in memory, each with
 /// whether it is counted as a weight. Many constants may share one long key.
 type SeenKeys = BTreeMap<(usize, usize), bool>;
+
+/// The names of a datatype and of a quantization.
+type ValueType = (Option<&'static str>, Option<&'static str>);
 
 /// A datatype, a quantization and a group size.
 type WeightKind = (Option<&'static str>, Option<&'static str>, Option<i32>);
@@ -349,7 +353,7 @@ fn weight_kind(value: XValue<'_>) -> WeightKind {
 }
 
 /// Returns the names of a value's datatype and quantization.
-fn datatype(value: XValue<'_>) -> (Option<&'static str>, Option<&'static str>) {
+fn datatype(value: XValue<'_>) -> ValueType {
     let quantization = match value.xvalue_union() {
         Some(XValueUnion::XNNQuantizedTensorValue(value)) => value.quant_params(),
         _ => None,
