@@ -70,9 +70,7 @@ pub(crate) fn slice_at(buf: &[u8], pos: usize, len: u32) -> Option<&[u8]> {
 
 /// Returns a text up to its first NUL, where C and C++ end it.
 pub(crate) fn until_nul(text: &str) -> &str {
-    // Hardly a text has a NUL. A search that does not end early is one instruction for many bytes.
-    match text.bytes().fold(false, |found, byte| found | (byte == 0)) {
-        true => text.split('\0').next().unwrap_or_default(),
-        false => text,
-    }
+    // A search that does not end early is vectorized.
+    let has_nul = text.bytes().fold(false, |found, byte| found | (byte == 0));
+    if has_nul { text.split('\0').next().unwrap_or_default() } else { text }
 }

@@ -93,7 +93,8 @@ pub struct InstructionTime {
     /// The index in the chain.
     pub instruction: u32,
     /// The operator or the backend: the kernel's name in the profile, or what
-    /// [`name_after`](Profile::name_after) found. `None` if neither is known.
+    /// [`name_after`](Profile::name_after) found. Of an instruction that calls nothing it is the
+    /// kind, such as `JumpFalseCall`. `None` if none is known.
     pub name: Option<UntrustedString>,
     /// Whether the instruction calls a delegate.
     pub delegate: bool,
@@ -143,11 +144,13 @@ pub enum Mismatch {
     },
 }
 
-/// The times of all calls of an instruction, and whether it calls a delegate.
+/// The times of all executions of an instruction.
 #[derive(Default)]
 struct Whole {
     time: Time,
     delegate: bool,
+    /// The kind of the instruction, if it calls nothing.
+    kind: Option<&'static str>,
 }
 
 impl Profile {
@@ -194,6 +197,10 @@ impl Profile {
                         whole.time.add(ticks);
                         whole.delegate = true;
                     }
+                    Some(name) if let Some(kind) = kind(name) => {
+                        whole.time.add(ticks);
+                        whole.kind = Some(kind);
+                    }
                     _ => {
                         let key = (chain, instruction, name_of(event));
                         inner.entry(key).or_default().add(ticks);
@@ -203,14 +210,14 @@ impl Profile {
         }
         profile.methods = listed(methods.into_iter().map(|(name, time)| ((&*name).into(), time)));
         let mut inner = inner.into_iter().peekable();
-        for (place, Whole { time, delegate }) in wholes {
+        for (place, Whole { time, delegate, kind }) in wholes {
             let mut events = Vec::new();
             let is_of = |(chain, instruction, _): &(u32, u32, _)| (*chain, *instruction) == place;
             while let Some(((.., name), time)) = inner.next_if(|(key, _)| is_of(key)) {
                 events.push(EventTime { name: (&*name).into(), time });
             }
-            let name =
-                events.iter().find_map(|of| kernel(of.name.raw())).map(UntrustedString::from);
+            let name = events.iter().find_map(|of| kernel(of.name.raw())).or(kind);
+            let name = name.map(UntrustedString::from);
             let time = match time.count {
                 0 => events.iter().fold(Time::default(), |sum, of| sum.and(of.time)),
                 _ => time,
@@ -320,7 +327,7 @@ impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Instruction { chain, instruction } => {
-                write!(f, "the method has no call at instruction {instruction} of chain {chain}")
+                write!(f, "the method has no instruction {instruction} in chain {chain}")
             }
             Self::Operator { chain, instruction, program, profile } => write!(
                 f,
@@ -369,12 +376,24 @@ fn short(name: &str) -> &str {
     end.and_then(|(end, _)| name.get(..end)).unwrap_or(name)
 }
 
+/// Returns the name of an instruction in the schema, of the event of an instruction that calls nothing
+/// (`Method::execute_instruction` in `runtime/executor/method.cpp`).
+fn kind(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "JF_CALL" => "JumpFalseCall",
+        "MOVE_CALL" => "MoveCall",
+        "FREE_CALL" => "FreeCall",
+        _ => return None,
+    })
+}
+
 /// Returns the operator of a kernel's event.
 fn kernel(name: &str) -> Option<&str> {
     name.strip_prefix("native_call_")
 }
 
-/// Returns the operator or the backend that an instruction calls. `operators` has the names of the
+/// Returns the operator or the backend that an instruction calls, or the kind of an instruction that
+/// calls nothing. `operators` has the names of the
 /// operators that were called before.
 fn called(
     plan: ExecutionPlan<'_>,
@@ -397,7 +416,7 @@ fn called(
             let delegate = plan.delegates()?.get(at(call.delegate_index())?)?;
             Some(short(delegate.id().unwrap_or_default()).into())
         }
-        _ => None,
+        other => other.name().map(UntrustedString::from),
     }
 }
 

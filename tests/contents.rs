@@ -158,7 +158,9 @@ fn a_payload_begins_as_those_of_its_backend_do() {
         }]);
         file["root"]["backend_delegate_data"] = json!([{"data": payload}]);
         let found = findings(&build::file(&file.to_string()));
-        found.into_iter().map(|(rule, ..)| rule).collect::<Vec<_>>()
+        // Nothing follows these magics.
+        let rules = found.into_iter().map(|(rule, ..)| rule);
+        rules.filter(|rule| rule != "payload-structure").collect::<Vec<_>>()
     };
     let known: [(&str, &[&[u8]]); 5] = [
         ("VulkanBackend", &[b"\0\0\0\0VH00", b"\0\0\0\0VK00"]),

@@ -123,7 +123,7 @@ fn the_trusted_base_stays_small() {
     // A review of the code that follows unproven offsets reads these files.
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     for (file, most) in [
-        ("bytes.rs", 75),
+        ("bytes.rs", 76),
         ("flat/verify.rs", 260),
         ("flat/verify/deep.rs", 60),
         ("flat/verify/budget.rs", 40),
@@ -142,8 +142,9 @@ fn the_trusted_base_stays_small() {
         ("payload/sections/archive.rs", 145),
         ("payload/sections/package.rs", 65),
         ("payload/sections/record.rs", 95),
-        ("payload/xnnpack.rs", 225),
+        ("payload/xnnpack.rs", 230),
         ("payload/xnnpack/header.rs", 60),
+        ("payload/xnnpack/keys.rs", 45),
     ] {
         let lines = fs::read_to_string(source.join(file)).unwrap().lines().count();
         assert!(lines <= most, "{file} has {lines} lines, and {most} are meant to be enough");

@@ -6,10 +6,13 @@ use std::path::{Path, PathBuf};
 
 use pte::check::{Checker, Severity};
 use pte::flat::json::Options;
+use pte::flat::load;
 use pte::flat::write::{self, WriterLayout};
 use pte::graph::{PayloadGraph, PayloadNodeId};
 use pte::payload::xnnpack::{PayloadConstant, XnnpackGraph, XnnpackHeader};
-use pte::payload::{ConstantPlace, PayloadContents, Tables, TablesPlace, for_each_graph};
+use pte::payload::{
+    ConstantPlace, PayloadContents, Tables, TablesPlace, Unreadable, for_each_graph,
+};
 use pte::schema::xnnpack;
 use pte::{Handle, Limits, Pte};
 use serde_json::{Value, json};
@@ -271,6 +274,39 @@ fn graphs_of_overlapping_payloads_are_read_within_a_budget() {
     assert!(read <= limit && read < 2000 && read > 10, "{read} of {limit}");
 }
 
+/// A reader looks the data of each value up by its key, and any number of values may name one key.
+#[test]
+fn keys_that_many_values_share_are_limited() {
+    let graph = |values: u32, key: usize| {
+        let constant = json!({"named_key": "k".repeat(key), "size": 4});
+        let value = json!({"xvalue_union_type": "XNNTensorValue", "xvalue_union": {
+            "datatype": "xnn_datatype_fp32", "constant_buffer_idx": 1, "external_id": u32::MAX,
+        }});
+        let root = json!({
+            "xnodes": [], "xvalues": vec![value; values as usize],
+            "constant_data": [json!({}), constant],
+        });
+        let object = load::read(&root.to_string(), xnnpack::desc::SCHEMA.root, &mut load::no_files);
+        let layout = &WriterLayout::ALL[0];
+        let bytes = write::write(&xnnpack::desc::SCHEMA, &object.unwrap(), &[], layout).unwrap();
+        let size = u32::try_from(bytes.len()).unwrap();
+        let header = XnnpackHeader {
+            length: XnnpackHeader::LENGTH,
+            flatbuffer_offset: XnnpackHeader::PADDED,
+            flatbuffer_size: size,
+            constant_data_offset: XnnpackHeader::PADDED + size,
+            constant_data_size: 0,
+        };
+        let payload = [header.to_bytes(), bytes].concat();
+        XnnpackGraph::parse(&payload, &Limits::UNTRUSTED).map(drop)
+    };
+    assert_eq!(graph(2000, 100), Ok(()));
+    assert_eq!(graph(3, 100_000), Ok(()));
+    let Err(Unreadable::Graph(error)) = graph(2000, 100_000) else { panic!("accepted") };
+    assert_eq!(error.code(), "work-limit");
+    assert!(error.to_string().contains("bytes of keys"), "{error}");
+}
+
 /// Returns the length of the graph of the first payload.
 fn graph_len(bytes: &[u8]) -> usize {
     let pte = Pte::read(bytes).unwrap();
@@ -321,8 +357,8 @@ fn constants_of_old_payloads_are_found_in_the_file() {
         }}],
     });
     let schema = &xnnpack::desc::SCHEMA;
-    let mut no_files = pte::flat::load::no_files;
-    let root = pte::flat::load::read(&graph.to_string(), schema.root, &mut no_files).unwrap();
+    let mut no_files = load::no_files;
+    let root = load::read(&graph.to_string(), schema.root, &mut no_files).unwrap();
     let old = write::write(schema, &root, &[], &WriterLayout::default()).unwrap();
     let mut program = sound("XNNFullyConnected");
     program["root"]["segments"] = json!([{"offset": 16, "size": old.len()}]);

@@ -29,6 +29,7 @@ use crate::schema::program::view::{DelegateCall, ExecutionPlan, InstructionArgum
 use crate::{Ptd, Pte, cost};
 
 mod mlx;
+mod others;
 mod qnn;
 mod xnnpack;
 
@@ -44,6 +45,11 @@ rules! {
         "The backend refuses it, or reads through a null pointer."
         "Lower the model again with the backend of a current release."
         Refuses ["6.6", "7.4.21", "7.7.23", "11.1", "11.9"];
+    PAYLOAD_STRUCTURE = Warning "payload-structure"
+        "A payload of Vulkan, TOSA, the native backend, Ethos-U, Core ML, VGF or OpenVINO has the header, the sections and the tables of its format."
+        "The backend refuses it, or reads past it: few of these backends compare sizes."
+        "Lower the model again with the backend of a current release."
+        Misreads ["11.7"];
     DELEGATE_KEY_UNRESOLVED = Error "delegate-key-unresolved"
         "The data that a payload of XNNPACK or MLX uses by a key is in the program or in one of the .ptd files."
         "The backend refuses its payload, or reads through a null pointer where no data has a key."
@@ -242,8 +248,9 @@ pub(super) fn judge<'b, E>(
             requested: &mut requested,
         };
         match backend {
+            Backend::Xnnpack => judge.payload(start..end, &users, &mut reader)?,
             Backend::Mlx => judge.mlx(start..end, &users, &mut reader)?,
-            _ => judge.payload(start..end, &users, &mut reader)?,
+            other => judge.other(other, start..end, &users, &mut reader)?,
         }
         if reader.is_exhausted && !was_exhausted {
             judge.unreadable(&users, || {
@@ -439,6 +446,13 @@ impl<'p, 'a> Judge<'_, '_, 'p, 'a> {
     }
 }
 
+/// Returns whether the payloads of a backend are judged. Of the others there are no genuine samples to
+/// hold a rule against, and QNN's have a subject of their own.
+fn has_rules(backend: &Backend) -> bool {
+    use Backend::*;
+    matches!(backend, Xnnpack | Vulkan | Mlx | Tosa | Native | EthosU | CoreMl | Vgf | OpenVino)
+}
+
 /// A delegate that has a payload. The struct is small: a file may list a delegate every four bytes.
 struct User {
     /// The index of the delegate's method in [`Users::plans`].
@@ -452,7 +466,7 @@ struct User {
 /// The index of a delegate, an instruction that calls the delegate, and the call.
 type DelegateInstruction<'a> = (i32, Instruction<'a>, DelegateCall<'a>);
 
-/// The delegates that have payloads of XNNPACK or MLX.
+/// The delegates that have payloads with rules.
 struct Users<'p, 'a> {
     plans: Vec<Plan<'p, 'a>>,
     /// The calls, sorted by method and delegate, then in the order of the file.
@@ -479,7 +493,7 @@ impl<'p, 'a> Users<'p, 'a> {
                 let Ok(Some(payload)) = pte.payload(table) else { continue };
                 // The keys that payloads of other backends request are unknown.
                 requested.is_incomplete |= payload.backend() != Some(Backend::Xnnpack);
-                if let Some(backend @ (Backend::Xnnpack | Backend::Mlx)) = payload.backend() {
+                if let Some(backend) = payload.backend().filter(has_rules) {
                     let Range { start, end } = payload.range();
                     cost::look_up("", by_range.len());
                     cost::look_up("", own.len());

@@ -13,6 +13,7 @@ use crate::limits::Limits;
 use crate::schema::xnnpack::view::{XNNGraph, XNNQuantParams, XNNTensorValue, XValue, XValueUnion};
 
 mod header;
+mod keys;
 mod node;
 
 pub use header::XnnpackHeader;
@@ -122,8 +123,12 @@ impl<'p> XnnpackGraph<'p> {
         if !is_graph(magic) {
             return Err(Unreadable::Magic { magic });
         }
-        match verify::read(bytes, limits) {
-            Ok((root, _)) => Ok(Self { parts, root }),
+        let proven = verify::read(bytes, limits).and_then(|(root, _)| {
+            keys::limit(root, limits.bytes_visited(wide(bytes.len())))?;
+            Ok(root)
+        });
+        match proven {
+            Ok(root) => Ok(Self { parts, root }),
             Err(error) => Err(Unreadable::Graph(error.shifted(parts.graph.start))),
         }
     }

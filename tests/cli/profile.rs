@@ -85,9 +85,39 @@ fn profile_names_instructions_after_the_program() {
     let mut short = program(OPERATORS);
     short["root"]["execution_plan"][0]["chains"][0]["instructions"].as_array_mut().unwrap().pop();
     let short = refused(&["--program", &write("short.pte", &short)]);
-    assert!(short.contains("no call at instruction 4 of chain 0"), "{short}");
+    assert!(short.contains("no instruction 4 in chain 0"), "{short}");
     let method = refused(&["--program", &path, "--method", "backward"]);
     assert!(method.contains("no method backward"), "{method}");
+}
+
+/// The runtime writes events of jumps and moves too, which call nothing.
+#[test]
+fn profile_names_jumps_and_moves() {
+    let [profile, program] = ["tests/data/other/branch.etdp", "tests/data/pte/branch.pte"];
+    let names = |arguments: &[&str]| {
+        let shown = json(&[&["profile", profile, "--json"], arguments].concat());
+        let rows = shown["instructions"].as_array().unwrap();
+        rows.iter().map(|row| row["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let with = names(&["--program", program]);
+    assert_eq!(
+        with,
+        [
+            "aten::sum.IntList_out",
+            "aten::gt.Scalar_out",
+            "JumpFalseCall",
+            "aten::sin.out",
+            "dim_order_ops::_to_dim_order_copy.out",
+            "aten::mul.out",
+            "MoveCall",
+            "JumpFalseCall",
+        ]
+    );
+    let without = names(&[]);
+    assert!(
+        with.iter().zip(&without).all(|(with, without)| with.ends_with(without)),
+        "{without:?}"
+    );
 }
 
 /// In an instruction that calls a delegate, the backend's own events are summed up separately.

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use super::Made;
 use super::build::{At, Builder, Field, number};
+use crate::payload::xnnpack::XnnpackHeader;
 use Field::{Number, To};
 
 /// A family of files: its name, the subjects that it attacks, and a function that makes the file of
@@ -328,6 +329,26 @@ pub(super) const FAMILIES: &[Family] = &[
         let lists = [("xnodes", nodes), ("xvalues", values), ("constant_data", constants)];
         let root = b.table("XNNGraph", &lists.map(|(name, at)| (name, To(at))));
         delegated(&b.alone(root), n, &[])
+    }),
+    ("a graph of n values, whose one constant has a key of length n", &[], |n| {
+        let mut b = Builder::graph();
+        let key = b.text(&"k".repeat(n));
+        let constant = b.table("ConstantDataOffset", &[("named_key", To(key))]);
+        let fields = [("datatype", Number(1)), ("constant_buffer_idx", Number(1))];
+        let values: Vec<_> = (0..n).map(|_| b.held("XValue", "XNNTensorValue", &fields)).collect();
+        let (nodes, values) = (b.tables([]), b.tables(values));
+        let constants = b.tables([constant, constant]);
+        let lists = [("xnodes", nodes), ("xvalues", values), ("constant_data", constants)];
+        let root = b.table("XNNGraph", &lists.map(|(name, at)| (name, To(at))));
+        let graph = b.alone(root);
+        let header = XnnpackHeader {
+            length: XnnpackHeader::LENGTH,
+            flatbuffer_offset: XnnpackHeader::PADDED,
+            flatbuffer_size: graph.len() as u32,
+            constant_data_offset: XnnpackHeader::PADDED + graph.len() as u32,
+            constant_data_size: 0,
+        };
+        delegated(&[header.to_bytes(), graph].concat(), 1, &[])
     }),
     ("an MLX graph of one slot and one instruction, n times", &["mlx"], |n| {
         let mut b = Builder::mlx();

@@ -12,7 +12,7 @@ use self::order::Order;
 use self::plain::Vtables;
 pub(super) use self::scales::Place;
 use self::unread::Unread;
-use self::values::Values;
+use self::value::Values;
 use super::NamedSizes;
 use crate::bytes::{index, narrow};
 use crate::check::report::Findings;
@@ -36,6 +36,7 @@ mod scales;
 mod shape;
 mod shapes;
 mod unread;
+mod value;
 mod values;
 
 rules! {

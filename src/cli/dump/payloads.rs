@@ -5,7 +5,7 @@ use core::ops::Range;
 use std::collections::BTreeSet;
 
 use pte::flat::json::{self, Omitted};
-use pte::payload::{Sections, Tables, TablesPlace};
+use pte::payload::{Sections, Tables, TablesPlace, Unreadable};
 use pte::{Backend, ForeignFormat, Limits, Pte, Source};
 
 use super::{Blobs, sections};
@@ -73,7 +73,7 @@ impl<'d> PayloadWriter<'d> {
                     range.start..range.start.saturating_add(payload.len().min(ForeignFormat::HEAD));
                 let written = self.input.read(head).map_err(Stop::Problem).and_then(|head| {
                     let place = TablesPlace::of_payload(backend, &head, payload.len());
-                    if place.is_some() {
+                    if let Some(place) = place {
                         return self.tables(place, range.start, out);
                     }
                     out.write_str("null")?;
@@ -95,20 +95,31 @@ impl<'d> PayloadWriter<'d> {
         out.write_char(']')
     }
 
-    /// Writes the tables of a payload that begins at `start`, or null if they are not known.
+    /// Writes the tables of a payload that begins at `start`. Of unreadable ones it writes null, and
+    /// the reason.
     fn tables(
         &self,
-        place: Option<Result<TablesPlace, pte::payload::Unreadable>>,
+        place: Result<TablesPlace, Unreadable>,
         start: u64,
         out: &mut Output,
     ) -> Result<(), Stop> {
-        let Some(place) = place else { return Ok(out.write_str("null")?) };
-        let place = place.map_err(|why| Problem::invalid(&self.input.name, why))?;
-        let (from, to) = (place.range.start, place.range.end);
-        let bytes = self.input.read(start.saturating_add(from)..start.saturating_add(to))?;
-        let tables = Tables::read(&place, &bytes, &self.limits);
-        let tables = tables.map_err(|why| Problem::invalid(&self.input.name, why))?;
-        write(tables, 3, self.blobs, self.pretty, out).map(drop)
+        let place = match place {
+            Ok(place) => place,
+            Err(why) => return self.unreadable(&why.to_string(), out),
+        };
+        let Range { start: from, end: to } = place.range;
+        let range = start.saturating_add(from)..start.saturating_add(to);
+        let bytes = self.input.read(range)?;
+        match Tables::read(&place, &bytes, &self.limits) {
+            Ok(tables) => write(tables, 3, self.blobs, self.pretty, out).map(drop),
+            Err(why) => self.unreadable(&why.to_string(), out),
+        }
+    }
+
+    fn unreadable(&self, why: &str, out: &mut Output) -> Result<(), Stop> {
+        out.write_str("null,")?;
+        self.key(3, "unreadable", out)?;
+        Ok(json::string(why, out)?)
     }
 
     /// Writes the sections of a payload in a range of the file, if its backend's payloads have

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::operators::sound;
 use super::{
-    Constant, Input, Output, Tensor, changed, graph, hold, is_broken, judge, node, passes,
+    Constant, Inner, Input, Output, Tensor, changed, graph, hold, is_broken, judge, node, passes,
 };
 
 /// Input, filter, the biases, output: the combinations that the backend has kernels for.
@@ -68,7 +68,7 @@ fn layer(operator: &str, datatypes: [&str; 4]) -> Value {
     let mut nodes = Vec::new();
     if input == "qdint8" {
         values[0] = (Input, "fp32", from);
-        values.push((super::Inner, "qdint8", from));
+        values.push((Inner, "qdint8", from));
         node_of["xnode_union"]["input1_id"] = json!(4);
         nodes.push(node("XNNConvert", json!({"input_id": 0, "output_id": 4})));
     }
@@ -133,6 +133,38 @@ fn layers_do_not_take_the_neighbours_of_what_they_take() {
         }
     }
     assert!(count > 500, "{count}");
+}
+
+/// The exporter writes such a filter for `nn.Linear(1, 1)` of 4 bits, and the runtime crashes when it loads it.
+#[test]
+fn a_filter_of_half_a_byte_is_refused() {
+    for (filter, inputs, outputs, is_refused) in [
+        ("qcint4", 1, 1, true),
+        ("qcint4", 2, 1, false),
+        ("qcint4", 1, 2, false),
+        ("qcint8", 1, 1, false),
+    ] {
+        let (rows, filters, results) = ([3, inputs], [outputs, inputs], [3, outputs]);
+        let values: [Tensor<'_>; 4] = [
+            (Input, "fp32", &rows),
+            (Inner, "qdint8", &rows),
+            (Constant, filter, &filters),
+            (Output, "fp32", &results),
+        ];
+        let ids = json!({"input1_id": 1, "filter_id": 2, "bias_id": u32::MAX, "output_id": 3});
+        let convert = node("XNNConvert", json!({"input_id": 0, "output_id": 1}));
+        let program = graph(&values, &[convert, node("XNNFullyConnected", ids)]);
+        let about = format!("{filter} [{outputs}, {inputs}]");
+        match is_refused {
+            true => is_broken(
+                &judge(&program),
+                "xnnpack-constant-short",
+                "a filter of one element of xnn_datatype_qcint4",
+                &about,
+            ),
+            false => passes(&program, &about),
+        }
+    }
 }
 
 #[test]
@@ -576,7 +608,7 @@ fn quantized_matrices_are_constants_with_a_scale_for_each_column() {
         (Input, "fp32", &[2, 3, 4]),
         (Constant, "qcint8", &[10, 1, 4]),
         (Output, "fp32", &[10, 3, 1]),
-        (super::Inner, "qdint8", &[2, 3, 4]),
+        (Inner, "qdint8", &[2, 3, 4]),
     ];
     let nodes = [
         node("XNNConvert", json!({"input_id": 0, "output_id": 3})),
@@ -601,7 +633,7 @@ fn quantized_matrices_are_constants_with_a_scale_for_each_column() {
     );
     let values: [Tensor<'_>; 4] = [
         (Input, "fp32", &[3, 4]),
-        (super::Inner, "qcint8", &[5, 4]),
+        (Inner, "qcint8", &[5, 4]),
         (Output, "fp32", &[3, 5]),
         (Input, "qint8", &[5, 4]),
     ];

@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use super::XNNPACK_ATTRIBUTE;
 use super::shape::MOST_DIMENSIONS;
-use super::values::Wrong;
+use super::value::Wrong;
 use crate::flat::view::Vector;
 use crate::schema::xnnpack::view::{
     _XNNNodeConv, _XNNPooling2D, OutputMinMax, XNNArgMaxPooling2d, XNNStaticConstantPad,

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::shape::{MOST_DIMENSIONS, Shape, bits, is_small};
 use super::shapes::{Fault, ShapeRelease};
-use super::values::{External, Quantization, Value, Values};
+use super::value::{External, Quantization, Value, Values};
 use super::{Judged, Site, XNNPACK_ARGS, XNNPACK_SHAPE, shapes};
 use crate::bytes::{index, wide};
 use crate::check::report::Findings;

@@ -6,7 +6,7 @@
 
 use alloc::format;
 
-use super::values::{Value, Values};
+use super::value::{Value, Values};
 use super::{Site, XNNPACK_CONSTANT_FREED, XNNPACK_NAMED_FREED, XNNPACK_NAMED_REFERENCED};
 use crate::bytes::index;
 use crate::check::report::Findings;

@@ -8,7 +8,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::values::{External, Values};
+use super::value::{External, Values};
 use super::{Site, XNNPACK_ORDER};
 use crate::bytes::index;
 use crate::check::report::Findings;

@@ -6,7 +6,7 @@ use alloc::string::String;
 use super::attributes::{self, TRANSPOSE_WEIGHTS};
 use super::datatypes::{self, LayerKind};
 use super::shape::product;
-use super::values::{Quantization, Value, Values, Wrong};
+use super::value::{Quantization, Value, Values, Wrong};
 use super::{
     XNNPACK_ATTRIBUTE, XNNPACK_CONSTANT_SHORT, XNNPACK_DATATYPE, XNNPACK_ID, XNNPACK_KIND,
 };
@@ -245,6 +245,13 @@ fn layer(kind: LayerKind, operands: &Operands<'_, '_>) -> Result<(), Wrong> {
     let bias_type = bias.map(|bias| bias.datatype);
     if !datatypes::takes_layer(kind, input.datatype, filter.datatype, bias_type, output.datatype) {
         return Err((&XNNPACK_DATATYPE, operands.datatypes()));
+    }
+    // The backend looks for constants that are one number, and copies the bytes of an element: for 4
+    // bits it takes that as 2^64 − 2^31.
+    let is_half_byte = super::shape::bits(filter.datatype).is_some_and(|bits| bits < 8);
+    if is_half_byte && filter.constant.is_some() && filter.shape().elements() == Some(1) {
+        let message = format!("a filter of one element of {}", filter.datatype);
+        return Err((&XNNPACK_CONSTANT_SHORT, message));
     }
     // Only linear layers take a filter or bias that is not constant. It must have floats.
     let may_be_computed = |value: &Value<'_>| {

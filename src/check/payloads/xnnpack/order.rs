@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::values::{External, Values};
+use super::value::{External, State, Values};
 use super::{Site, XNNPACK_ORDER};
 use crate::bytes::index;
 use crate::check::report::Findings;
@@ -20,15 +20,6 @@ pub(super) struct Order<'v, 'p> {
     states: Vec<State>,
     /// Smaller ids are the indices of their values.
     equal: u32,
-}
-
-/// The state of a value before the next node.
-#[derive(Clone, Copy)]
-pub(super) struct State {
-    pub(super) datatype: XNNDatatype,
-    /// Whether a node wrote the value, or it had data before any node.
-    pub(super) has_data: bool,
-    pub(super) is_constant: bool,
 }
 
 impl<'v, 'p> Order<'v, 'p> {

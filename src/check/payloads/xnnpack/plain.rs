@@ -4,7 +4,7 @@
 use super::datatypes;
 use super::order::Order;
 use super::shape::{MOST_DIMENSIONS, bits, is_small};
-use super::values::{External, Quantization, Value};
+use super::value::{External, Quantization, Value};
 use crate::bytes::wide;
 use crate::flat::view::{List, Raw, Table, Vtable};
 use crate::payload::xnnpack::NO_ID;

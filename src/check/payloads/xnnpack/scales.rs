@@ -4,7 +4,7 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use core::ops::Range;
 
-use super::values::{Scales, Values, is_scale};
+use super::value::{Scales, Values, is_scale};
 use super::{Site, XNNPACK_QUANTIZATION};
 use crate::check::report::Findings;
 use crate::cost;
