@@ -105,7 +105,7 @@ impl Size {
                 return other.file.sizes(&other.name, |name| other.name_again(Some(name)));
             }
         };
-        let payloads = input.payloads(&common.limits())?;
+        let payloads = input.payloads_with_parts(&common.limits())?;
         if self.by_module {
             return Ok(ModuleTree::of(&input.opened.file(), &payloads).sizes(&input.name));
         }

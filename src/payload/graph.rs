@@ -129,14 +129,26 @@ impl<'p> Graph<'p> {
             Some(Ok(place)) => place,
         };
         if let Some(bytes) = read(place.range.clone())? {
-            each(match backend {
-                Backend::Xnnpack => XnnpackParts::of(&head, len)
-                    .and_then(|parts| XnnpackGraph::read(parts, &bytes, limits))
-                    .map(|graph| Some(Graph::Xnnpack(graph))),
-                _ => Tables::read(&place, &bytes, limits).map(Graph::of),
-            });
+            each(Graph::at(backend, &place, (&head, len), &bytes, limits));
         }
         Ok(())
+    }
+
+    /// Proves the graph at `place` with these `bytes`, in a payload of `len` bytes that begins with
+    /// `head`.
+    pub(crate) fn at(
+        backend: Backend,
+        place: &TablesPlace,
+        (head, len): (&[u8], u64),
+        bytes: &'p [u8],
+        limits: &Limits,
+    ) -> Result<Option<Self>, Unreadable> {
+        match backend {
+            Backend::Xnnpack => XnnpackParts::of(head, len)
+                .and_then(|parts| XnnpackGraph::read(parts, bytes, limits))
+                .map(|graph| Some(Graph::Xnnpack(graph))),
+            _ => Tables::read(place, bytes, limits).map(Graph::of),
+        }
     }
 
     /// Returns the graph, if the root table is that of Vulkan, TOSA, the native backend or MLX.

@@ -96,7 +96,7 @@ impl SectionSummary {
 
     fn add(&mut self, found: Sections) {
         self.read = self.read.saturating_add(1);
-        let Sections { version, target, scratch, sections } = found;
+        let Sections { version, target, scratch, sections, .. } = found;
         note(&mut self.versions, version);
         note(&mut self.targets, target);
         self.scratch = self.scratch.max(scratch);
