@@ -33,7 +33,6 @@ pub use bundle::Bundle;
 pub(crate) use contents::readers;
 pub use contents::{GraphConstant, PayloadContents, Quantization, Reader, Scales};
 pub use data_use::DataUse;
-pub(crate) use graph::for_each_xnnpack_graph;
 pub use graph::{Graph, for_each_graph};
 pub(crate) use layout::Layout;
 pub use place::{ConstantPlace, Key};

@@ -259,23 +259,3 @@ pub fn for_each_graph<S: Source>(
     }
     Ok(())
 }
-
-/// Calls `each` with the graphs of XNNPACK, as [`for_each_graph`] does. Their total length is at
-/// most that of the file, since callers keep data of each graph and graphs may overlap. Graphs
-/// beyond that length are left out.
-pub(crate) fn for_each_xnnpack_graph<S: Source>(
-    handle: &Handle<S>,
-    limits: &Limits,
-    mut each: impl FnMut(&Payload<'_>, &XnnpackGraph<'_>),
-) -> Result<(), OpenError<S::Error>> {
-    let mut left = handle.file_len();
-    for_each_graph(handle, limits, |payload, graph| {
-        if let Ok(Some(Graph::Xnnpack(graph))) = graph
-            && let Range { start, end } = graph.parts().graph
-            && let Some(rest) = left.checked_sub(end.saturating_sub(start))
-        {
-            left = rest;
-            each(payload, &graph);
-        }
-    })
-}
