@@ -27,7 +27,7 @@ mod page;
 ///
 /// Lists nested ranges in file order; together they have every byte once. Similar neighbours are
 /// folded into one row, with their contents by kind; --depth unfolds them. Padding and gaps are rows
-/// too. No segment data is read, but for the verdict of --html.
+/// too. Of segments, only headers and graphs of payloads are read, but for the verdict of --html.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -501,7 +501,10 @@ fn the_nodes_of_a_payload_are_a_cluster_in_its_call() {
 #[test]
 fn delegates_of_other_backends_are_open_or_say_that_they_are_not() {
     for (file, expected) in [
-        ("vulkan_conv", &["0: et_vk.conv_with_clamp.default", "input 0, v", "output 1, v", "float32["][..]),
+        (
+            "vulkan_conv",
+            &["et_vk.conv_with_clamp.default", "input 0, v", "output 1, v", "float32["][..],
+        ),
         ("mlx_mlp", &["TransposeNode", "AddmmNode", "input 0, v"]),
         ("native_mlp", &["the nodes of this payload are not known"]),
     ] {
