@@ -57,8 +57,11 @@ pub(super) fn all(
 struct Places<'n> {
     named: &'n NamedRanges<'n>,
     /// Each key and its data, by the position and length of the key in memory.
-    keys: BTreeMap<(usize, usize), (Key, Option<Range<u64>>)>,
+    keys: BTreeMap<(usize, usize), NamedPlace>,
 }
+
+/// A key, and the range of its data; `None` if the file does not have the data.
+type NamedPlace = (Key, Option<Range<u64>>);
 
 impl Places<'_> {
     /// Returns the place of data with a key; `None` for an empty key.
