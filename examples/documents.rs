@@ -44,7 +44,8 @@ pub(crate) fn print(verb: &str, path: &str) -> Result<String, Box<dyn Error>> {
             document::write_pretty(&mut text, &SummaryDocument::new([summary]))?;
         }
         ("size", _) => {
-            let payloads = PayloadContents::all(&Handle::open(&bytes[..], &limits)?, &limits)?;
+            let payloads =
+                PayloadContents::all_with_parts(&Handle::open(&bytes[..], &limits)?, &limits)?;
             let files = [SizeTree::of(path, &file, &payloads, &limits)?];
             document::write_pretty(&mut text, &SizeDocument::new(&files, None, None, 0))?;
         }

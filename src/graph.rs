@@ -37,9 +37,11 @@ use crate::pte::Pte;
 use crate::quoted::{Untrusted, UntrustedString};
 use crate::schema::program::view::ExecutionPlan;
 
+mod backends;
 mod build;
 mod document;
 mod edges;
+mod facts;
 mod nodes;
 mod part;
 mod payload;

@@ -25,6 +25,7 @@ use core::ops::Range;
 
 use alloc::vec::Vec;
 
+use crate::backend::Backend;
 use crate::bytes::{index, narrow};
 use crate::handle::File;
 use crate::payload::{PayloadContents, Reader};
@@ -37,7 +38,9 @@ mod growth;
 mod nest;
 mod other;
 mod paths;
+mod payload;
 mod role;
+mod rows;
 mod size;
 mod tables;
 
@@ -47,10 +50,11 @@ use paths::Detail;
 pub use byte_info::ByteInfo;
 pub use document::{KindEntry, MapDocument, RangeEntry, SizeBase, SizeDocument, SizeEntry};
 pub use growth::Growth;
-pub use nest::{KindTotal, Nesting, Span, Title, Within};
+pub use nest::{KindTotal, Nesting, Ranges, Span, Title, Within};
 pub use other::OtherFile;
 pub use paths::{ObjectKind, TablePath};
 pub use role::ByteRole;
+pub use rows::{RangeRow, RangeRows, RowContents};
 pub use size::{NamesTooLong, SizeTree};
 
 /// The parts of a file, as a tree. Each byte belongs to exactly one leaf of the tree.
@@ -136,6 +140,21 @@ pub enum User<'a> {
         /// The first node that reads the value.
         reader: Option<Reader>,
     },
+    /// The graph of a delegate of another backend than XNNPACK, which uses data.
+    Graph {
+        /// The method's name.
+        method: Option<&'a str>,
+        /// The index of the delegate in the method.
+        delegate: u32,
+        /// The backend.
+        backend: Backend,
+        /// The key, if the data is named.
+        key: Option<&'a str>,
+        /// The index of the value in the graph, if the data belongs to one.
+        value: Option<u32>,
+        /// The index of the first node that uses the value, if it is known.
+        node: Option<u32>,
+    },
     /// The key of a blob, or of a tensor in a `.ptd`.
     Key(Option<&'a str>),
 }
@@ -172,7 +191,8 @@ impl<'a> Map<'a> {
     }
 
     /// Attributes every byte of `file` as [`of`](Self::of) does. The graphs and constants in
-    /// `payloads` become parts, and named data belongs to the constant that requests it.
+    /// `payloads` become parts, and named data belongs to the graph that requests it. Payloads
+    /// [with parts](PayloadContents::all_with_parts) are broken down like standalone files.
     pub fn with_payloads(file: &File<'a>, payloads: &[PayloadContents]) -> Self {
         Claims::of(file, payloads, Detail::Parts).finish()
     }
@@ -311,6 +331,21 @@ impl fmt::Display for User<'_> {
                 }
                 return f.write_str(if scales { " scales" } else { "" });
             }
+            &Self::Graph { method, delegate, backend, key, value, node } => {
+                // A payload that is a standalone file has no method.
+                if let Some(method) = method {
+                    write!(f, "{method}:{delegate} {} ", backend.id())?;
+                }
+                match (value, node) {
+                    (Some(value), Some(node)) => write!(f, "node {node} value {value}")?,
+                    (Some(value), None) => write!(f, "value {value}")?,
+                    (None, _) => f.write_str("data")?,
+                }
+                return match key.filter(|key| !is_hash(key)) {
+                    Some(key) => write!(f, " {key}"),
+                    None => Ok(()),
+                };
+            }
         };
         write!(f, "{}:{index}", method.unwrap_or_default())?;
         match name.filter(|name| !name.is_empty()) {
@@ -318,6 +353,11 @@ impl fmt::Display for User<'_> {
             None => Ok(()),
         }
     }
+}
+
+/// Returns whether a key is a digest of its data, as most writers make it.
+pub(crate) fn is_hash(key: &str) -> bool {
+    key.len() == 64 && key.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// The maximum number of users in a displayed name.

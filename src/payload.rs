@@ -3,7 +3,7 @@
 //!
 //! Each backend has its own file or folder, and [`Backend`] lists all backends that are recognized.
 //! A payload is in a segment or in the FlatBuffer: [`Payload::range`] returns its range in the
-//! file. Constants are found in payloads of XNNPACK alone, which [`PayloadContents`] describes.
+//! file. [`PayloadContents`] describes what is in a payload.
 
 use core::fmt;
 use core::ops::Range;
@@ -15,10 +15,13 @@ use crate::schema::program::view::BackendDelegate;
 
 mod bundle;
 mod contents;
+mod data_use;
 mod graph;
 mod ids;
 mod inputs;
+mod layout;
 pub mod mlx;
+mod place;
 pub(crate) mod qnn_options;
 mod sections;
 mod tables;
@@ -28,11 +31,11 @@ pub mod xnnpack;
 
 pub use bundle::Bundle;
 pub(crate) use contents::readers;
-pub use contents::{
-    ConstantPlace, GraphConstant, Key, PayloadContents, Quantization, Reader, Scales,
-};
-pub(crate) use graph::for_each_xnnpack_graph;
+pub use contents::{GraphConstant, PayloadContents, Quantization, Reader, Scales};
+pub use data_use::DataUse;
 pub use graph::{Graph, for_each_graph};
+pub(crate) use layout::Layout;
+pub use place::{ConstantPlace, Key};
 pub use sections::{Scratch, Section, Sections, for_each_sections};
 pub use tables::{Tables, TablesPlace};
 pub(crate) use uses::ConstantUses;

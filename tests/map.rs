@@ -5,9 +5,13 @@ use std::fs;
 
 use pte::Storage;
 use pte::flat::json;
-use pte::map::{ByteInfo, ByteRole, Map, Name, Nesting, Part, Span, Title, User, Within};
+use pte::map::{
+    ByteInfo, ByteRole, Map, Name, Nesting, OtherFile, Part, RangeEntry, RangeRow, RangeRows,
+    RowContents, Span, Title, User, Within,
+};
+use pte::payload::PayloadContents;
 use pte::schema::program::view::KernelTypes;
-use pte::{File, PathComponent, Ptd, Pte};
+use pte::{File, Handle, Limits, PathComponent, Ptd, Pte};
 
 use crate::support::asm::{Asm, ptd as data, pte as program};
 #[cfg(feature = "json")]
@@ -465,5 +469,178 @@ fn users_of_equal_ranges_are_one_part_in_any_order() {
         let mut wanted = [users(4), users(8)];
         wanted.sort_unstable();
         assert_eq!(names, wanted, "{lens:?}");
+    }
+}
+
+/// A payload is broken down in a program as it is in a standalone file.
+#[test]
+fn payloads_in_programs_have_the_parts_of_standalone_files() {
+    let (mut tables, mut headers, mut data) = (0, 0, 0);
+    for name in [
+        "mlx_mlp",
+        "native_mlp",
+        "vulkan_conv",
+        "xnn_delegate_inline",
+        "xnn_delegate_segment",
+        "v0.2.0_xnn_all_inline",
+        "v0.2.0_xnn_qs8",
+        "v0.5.0_xnn_inline",
+    ] {
+        let bytes = fs::read(format!("tests/data/pte/{name}.pte")).unwrap();
+        let handle = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
+        let file = handle.file();
+        let contents = PayloadContents::all_with_parts(&handle, &Limits::UNTRUSTED).unwrap();
+        assert!(!contents.is_empty(), "{name}");
+        ask_pieces_of(&Map::with_payloads(&file, &contents), file.file_len());
+        ask_pieces_of(&Map::in_detail_with_payloads(&file, &contents), file.file_len());
+        for payload in &contents {
+            let range = payload.range.clone();
+            let alone = &bytes[range.start as usize..range.end as usize];
+            let other = OtherFile::read(&alone, &Limits::UNTRUSTED).unwrap().unwrap().unwrap();
+            for at in (0..range.end - range.start).step_by(7) {
+                let expected = ByteInfo::of_other(&other, at).unwrap();
+                let found = ByteInfo::with_payloads(&file, &contents, range.start + at).unwrap();
+                let at = format!("{name} {at:#x}");
+                assert_eq!(found.role().id(), expected.role().id(), "{at}: {found}");
+                let shifted =
+                    expected.range().start + range.start..expected.range().end + range.start;
+                match found.role() {
+                    ByteRole::Data => data += 1,
+                    ByteRole::Padding => {}
+                    ByteRole::Header(field) => {
+                        headers += 1;
+                        assert_eq!(expected.role(), ByteRole::Header(field), "{at}");
+                        assert_eq!(found.range(), shifted, "{at}");
+                    }
+                    _ => {
+                        tables += 1;
+                        assert_eq!(found.range(), shifted, "{at}");
+                        let (found, expected): (Vec<_>, Vec<_>) =
+                            (found.path().collect(), expected.path().collect());
+                        assert_eq!(found, expected, "{at}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(tables > 1000 && headers > 30 && data > 30, "{tables} {headers} {data}");
+}
+
+/// Each byte is in one piece, and the bytes of parts sum to those of the file.
+fn ask_pieces_of(map: &Map<'_>, len: u64) {
+    let mut end = 0;
+    for piece in map.pieces() {
+        assert_eq!(piece.range.start, end);
+        end = piece.range.end;
+    }
+    assert_eq!((end, map.root().bytes()), (len, len));
+}
+
+/// Named data belongs to the graph that requests it, with the value and the node.
+#[test]
+fn named_data_of_vulkan_and_mlx_belongs_to_a_delegate() {
+    for (name, expected) in [
+        (
+            "vulkan_conv",
+            &["forward:0 VulkanBackend node 0 value 0", "forward:0 VulkanBackend node 0 value 1"][..],
+        ),
+        (
+            "mlx_mlp",
+            &[
+                "forward:0 MLXBackend node 0 value 0 7e98/ls.0.weight",
+                "forward:0 MLXBackend node 1 value 1 7e98/ls.0.bias",
+                "forward:0 MLXBackend node 3 value 2 7e98/ls.1.weight",
+                "forward:0 MLXBackend node 4 value 3 7e98/ls.1.bias",
+            ],
+        ),
+    ] {
+        let bytes = fs::read(format!("tests/data/pte/{name}.pte")).unwrap();
+        let handle = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
+        let contents = PayloadContents::all(&handle, &Limits::UNTRUSTED).unwrap();
+        let file = handle.file();
+        let map = Map::with_payloads(&file, &contents);
+        let named = part(map.root(), "named data").unwrap();
+        let mut names: Vec<_> = named.parts().map(|part| part.name().to_string()).collect();
+        names.sort();
+        assert_eq!(names, expected, "{name}");
+    }
+}
+
+/// The sections of a payload are data, and not unreferenced bytes.
+#[test]
+fn a_section_of_a_payload_is_data() {
+    let bytes = fs::read("tests/data/other/linear.etrecord").unwrap();
+    let file = OtherFile::read(&&bytes[..], &Limits::UNTRUSTED).unwrap().unwrap().unwrap();
+    let at = file.sections()[0].range.start;
+    assert_eq!(ByteInfo::of_other(&file, at).unwrap().role(), ByteRole::Data);
+}
+
+/// Rows that are made one at a time are the same as those of the whole list.
+#[test]
+fn rows_on_demand_are_those_of_the_list() {
+    fn flat(entry: &RangeEntry, rows: &mut Vec<String>) {
+        let mut alone = entry.clone();
+        (alone.parts, alone.kinds) = (Vec::new(), Vec::new());
+        rows.push(format!("{alone:?} {:?}", entry.kinds));
+        entry.parts.iter().for_each(|part| flat(part, rows));
+    }
+    fn walk(row: &RangeRow<'_, '_, '_>, rows: &mut Vec<String>) {
+        let entry = row.entry();
+        match row.contents() {
+            RowContents::Rows(all) => {
+                rows.push(format!("{entry:?} []"));
+                all.for_each(|row| walk(&row, rows));
+            }
+            RowContents::Kinds(kinds) => rows.push(format!("{entry:?} {kinds:?}")),
+            _ => rows.push(format!("{entry:?} []")),
+        }
+    }
+    for path in files::samples().into_iter().step_by(5) {
+        let bytes = fs::read(&path).unwrap();
+        let file = read(&bytes);
+        let map = Map::in_detail(&file);
+        for nesting in [Nesting::default(), Nesting { depth: 9, most: usize::MAX }] {
+            let free = |_: &str| Ok::<(), ()>(());
+            let (mut expected, mut found) = (Vec::new(), Vec::new());
+            let all = RangeEntry::all(&map, nesting, free).unwrap();
+            all.iter().for_each(|entry| flat(entry, &mut expected));
+            let ranges = map.ranges(nesting);
+            RangeRows::new(&ranges).iter().for_each(|row| walk(&row, &mut found));
+            assert_eq!(found, expected, "{}", name(&path));
+        }
+    }
+}
+
+/// The headers of an archive's members are apart from its directory.
+#[test]
+fn the_member_headers_of_a_package_are_apart_from_its_directory() {
+    for path in ["tests/data/other/n_alias.ptn", "tests/data/other/linear.etrecord"] {
+        let bytes = fs::read(path).unwrap();
+        let file = OtherFile::read(&&bytes[..], &Limits::UNTRUSTED).unwrap().unwrap().unwrap();
+        let map = file.map();
+        // Local headers begin with PK\x03\x04, and entries of the directory with PK\x01\x02.
+        let signatures = bytes.windows(4).enumerate();
+        let (mut headers, mut entries) = (0, 0);
+        for (at, found) in signatures {
+            let expected = match found {
+                b"PK\x03\x04" => "member headers",
+                b"PK\x01\x02" => "zip directory",
+                _ => continue,
+            };
+            let part = map.part(map.at(at as u64).unwrap().part);
+            // Members may be archives too.
+            if part.parent().is_some_and(|parent| parent.parent().is_some()) {
+                continue;
+            }
+            assert_eq!(part.name(), Name::Fixed(expected), "{path} {at:#x}");
+            if expected == "member headers" {
+                headers += 1;
+                let info = ByteInfo::of_other(&file, at as u64).unwrap();
+                assert_eq!(info.role(), ByteRole::Header("signature"), "{path} {at:#x}");
+            } else {
+                entries += 1;
+            }
+        }
+        assert!(headers >= 3 && headers == entries, "{path}: {headers} {entries}");
     }
 }

@@ -80,7 +80,7 @@ pub(crate) fn memory(of: &Handle, method: Option<&str>) -> Result<String> {
 /// Returns the document `pte.map/1`.
 pub(crate) fn map(of: &Handle, depth: Option<u32>) -> Result<String> {
     let file = of.opened.file();
-    let payloads = PayloadContents::all(&of.opened, &of.limits)?;
+    let payloads = PayloadContents::all_with_parts(&of.opened, &of.limits)?;
     let map = Map::in_detail_with_payloads(&file, &payloads);
     let nesting = match depth {
         Some(depth) => Nesting { depth, most: usize::MAX },

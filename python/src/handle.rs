@@ -296,7 +296,7 @@ impl Handle {
         py.detach(|| {
             guarded(|| {
                 let tree = |of: &Self| {
-                    let payloads = PayloadContents::all(&of.opened, &of.limits)?;
+                    let payloads = PayloadContents::all_with_parts(&of.opened, &of.limits)?;
                     SizeTree::of(&of.name, &of.opened.file(), &payloads, &of.limits)
                         .map_err(|error| Failure::absent("work-limit", &error))
                 };

@@ -85,7 +85,7 @@ impl Cost {
         let mut reports = vec![checker.check(&opened).unwrap()];
         reports.extend(data.iter().map(Ptd::check));
         // The cost of a map counts too, and must keep to the same limits as the rules.
-        let payloads = PayloadContents::all(&opened, &limits).unwrap();
+        let payloads = PayloadContents::all_with_parts(&opened, &limits).unwrap();
         let map = Map::in_detail_with_payloads(&file, &payloads);
         drop(map.nested(Nesting { depth: 9, most: 16 }));
         drop(ByteInfo::of(&file, region.end / 2));

@@ -9,7 +9,7 @@ pub(super) const FACTORS: &[(&str, u64)] = &[
     ("dump", 6),
     ("dump --container", 24),
     ("build", 36),
-    ("tensors", 6),
+    ("tensors", 12),
     ("size", 24),
     ("memory", 24),
     ("profile", 24),

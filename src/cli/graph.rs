@@ -95,7 +95,7 @@ pub(super) struct Graph {
     /// Draw constants as nodes, and not in the calls that use them.
     #[arg(long)]
     constants: bool,
-    /// Open the delegates of XNNPACK: draw the nodes of their payloads.
+    /// Open the delegates of XNNPACK, Vulkan, TOSA and MLX: draw the nodes of their payloads.
     #[arg(long)]
     payloads: bool,
     /// Instructions and nodes of payloads that are drawn at most; JSON has no limit.
@@ -326,7 +326,14 @@ fn draw(document: &GraphDocument<'_>, out: &mut impl Draw) -> Result<(), Problem
             let call = calls.0.get(&node.id);
             if call.is_none_or(|call| call.has_box) {
                 legend.insert(Look::of(node.kind));
-                out.node(Id(node.id, None), Look::of(node.kind), &lines(&graph, &node))?;
+                let mut lines = lines(&graph, &node);
+                if document.payloads.is_some()
+                    && node.kind == NodeKind::Delegate
+                    && node.payload.is_none()
+                {
+                    lines.push(CLOSED.into());
+                }
+                out.node(Id(node.id, None), Look::of(node.kind), &lines)?;
             }
             if let Some(call) = call {
                 out.call(node.id, &lines(&graph, &node))?;
@@ -354,8 +361,8 @@ fn draw_payload(
             kind => Look::of(kind),
         };
         legend.insert(look);
-        let first = match (node.id, node.name) {
-            (PayloadNodeId::Node(index), Some(name)) => format!("{index}: {name}"),
+        let first = match (node.id, &node.name) {
+            (PayloadNodeId::Node(index), Some(name)) => format!("{index}: {}", text::name(name)),
             (PayloadNodeId::Node(index), None) => format!("{index}: unknown node"),
             (PayloadNodeId::Value(id), _) => match node.argument {
                 Some(argument) => format!("{} {argument}, v{id}", node.kind.as_str()),
@@ -593,6 +600,9 @@ fn argument_lines(mut arguments: &[Option<String>]) -> Vec<String> {
     lines.extend(Some(line).filter(|line| !line.is_empty()));
     lines
 }
+
+/// The note on a delegate whose payload is not drawn.
+const CLOSED: &str = "the nodes of this payload are not known";
 
 /// The maximum number of cached labels of values.
 const CACHED_LABELS: usize = 64;

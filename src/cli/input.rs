@@ -35,6 +35,8 @@ pub(super) struct Input {
     left: AtomicU64,
     budget: u64,
     _reserved: Reserved,
+    /// The memory for the graphs of payloads, after they were read.
+    reserved_for_graphs: OnceLock<Reserved>,
 }
 
 /// An input whose parts can be read.
@@ -130,10 +132,37 @@ impl Input {
         let budget = opened.file_len().saturating_mul(limits.amplification.into());
         let budget = budget.saturating_add(CHUNK);
         let left = AtomicU64::new(budget);
-        Ok(Self { name, opened, bundle: None, progress: false, left, budget, _reserved: reserved })
+        Ok(Self {
+            name,
+            opened,
+            bundle: None,
+            progress: false,
+            left,
+            budget,
+            _reserved: reserved,
+            reserved_for_graphs: OnceLock::new(),
+        })
     }
 
-    /// Returns the contents of the XNNPACK payloads in a program.
+    /// Returns the contents of the payloads in a program, with their parts. The bytes of their
+    /// graphs count as tables.
+    pub(super) fn payloads_with_parts(
+        &self,
+        limits: &Limits,
+    ) -> Result<Vec<PayloadContents>, Problem> {
+        let contents = PayloadContents::all_with_parts(&self.opened, limits)
+            .map_err(|error| Problem::open(&self.name, error))?;
+        let len = |range: &Range<u64>| range.end.saturating_sub(range.start);
+        let graphs = contents.iter().map(|one| len(&one.graph)).fold(0, u64::saturating_add);
+        if self.reserved_for_graphs.get().is_none() {
+            let reserved = Reserved::new(graphs, &self.name)?;
+            // If another thread was faster, its reservation counts.
+            let _ = self.reserved_for_graphs.set(reserved);
+        }
+        Ok(contents)
+    }
+
+    /// Returns the contents of the payloads in a program.
     pub(super) fn payloads(&self, limits: &Limits) -> Result<Vec<PayloadContents>, Problem> {
         let contents = PayloadContents::all(&self.opened, limits);
         contents.map_err(|error| Problem::open(&self.name, error))

@@ -5,7 +5,9 @@ use core::str::FromStr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use pte::map::{KindEntry, Map, MapDocument, Nesting, RangeEntry as Row};
+use pte::map::{
+    KindEntry, Map, MapDocument, Nesting, RangeEntry as Row, RangeRow, RangeRows, RowContents,
+};
 use pte::quoted::UntrustedString;
 
 use self::byte::Byte;
@@ -25,7 +27,7 @@ mod page;
 ///
 /// Lists nested ranges in file order; together they have every byte once. Similar neighbours are
 /// folded into one row, with their contents by kind; --depth unfolds them. Padding and gaps are rows
-/// too. No segment data is read, but for the verdict of --html.
+/// too. Of segments, only headers and graphs of payloads are read, but for the verdict of --html.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -136,7 +138,7 @@ impl MapFile {
             AnyInput::Other(other) => return self.other(&other, format, (out, shown)),
         };
         let file = input.opened.file();
-        let payloads = input.payloads(&common.limits())?;
+        let payloads = input.payloads_with_parts(&common.limits())?;
         if let Some(Offset(at)) = self.at {
             let program = bundle.as_ref().and_then(|bundle| bundle.program());
             let byte = match (&bundle, program) {
@@ -151,22 +153,24 @@ impl MapFile {
         }
         // The map is dropped before the page creates another map, since memory is reserved for one
         // only.
-        let mut rows = self.rows(&Map::in_detail_with_payloads(&file, &payloads), &*input)?;
-        let mut bytes = file.file_len();
         if format == OutputFormat::Html {
+            let map = Map::in_detail_with_payloads(&file, &payloads);
+            let charge = |name: &str| input.name_again(Some(name));
+            let rows = Row::all(&map, self.nesting(&map, &*input)?, charge)?;
+            drop(map);
             return page::show(&input, &file, &payloads, &rows, &common.limits(), out);
         }
-        if let Some(bundle) = &bundle {
-            let mut outer = self.rows(&bundle.map_in_detail(), &*input)?;
-            let program = bundle.program().unwrap_or_default();
-            let is_program = |row: &&mut Row| (row.begin..row.end) == program;
-            if let Some(row) = outer.iter_mut().find(is_program) {
-                rows.iter_mut().for_each(|row| row.shift(program.start));
-                (row.parts, row.kinds) = (rows, Vec::new());
-            }
-            (rows, bytes) = (outer, bundle.file_len());
-        }
-        write_rows((&input.name, bytes), rows, format, (out, shown))
+        let map = Map::in_detail_with_payloads(&file, &payloads);
+        let ranges = map.ranges(self.nesting(&map, &*input)?);
+        let Some(bundle) = &bundle else {
+            let rows = RangeRows::new(&ranges);
+            return write_rows(&*input, file.file_len(), &rows, format, (out, shown));
+        };
+        let outer = bundle.map_in_detail();
+        let outer = outer.ranges(self.nesting(&outer, &*input)?);
+        let program = bundle.program().unwrap_or_default();
+        let rows = RangeRows::new(&outer).with_program(program, &ranges);
+        write_rows(&*input, bundle.file_len(), &rows, format, (out, shown))
     }
 
     /// Writes the map of a standalone payload or profile.
@@ -182,11 +186,13 @@ impl MapFile {
         if let Some(Offset(at)) = self.at {
             return Byte::of_other(&other.file, at, other)?.write(format, out);
         }
-        let rows = self.rows(&other.file.map_in_detail(), other)?;
-        write_rows((&other.name, other.file.file_len()), rows, format, (out, shown))
+        let map = other.file.map_in_detail();
+        let ranges = map.ranges(self.nesting(&map, other)?);
+        let rows = RangeRows::new(&ranges);
+        write_rows(other, other.file.file_len(), &rows, format, (out, shown))
     }
 
-    fn rows(&self, map: &Map<'_>, input: &dyn Readable) -> Result<Vec<Row>, Problem> {
+    fn nesting(&self, map: &Map<'_>, input: &dyn Readable) -> Result<Nesting, Problem> {
         let nesting = match self.depth {
             Some(depth) => Nesting { depth, most: usize::MAX },
             None => Nesting::default(),
@@ -200,24 +206,76 @@ impl MapFile {
                 grouped(wide(most))
             )));
         }
-        Row::all(map, nesting, |name| input.name_again(Some(name)))
+        Ok(nesting)
     }
 }
 
-/// Writes the ranges of a file. `shown` is the number of files that were written before.
+/// Writes the ranges of a file of `bytes` bytes. `shown` is the number of files that were written
+/// before.
 fn write_rows(
-    (path, bytes): (&UntrustedString, u64),
-    rows: Vec<Row>,
+    input: &dyn Readable,
+    bytes: u64,
+    rows: &RangeRows<'_, '_, '_>,
     format: OutputFormat,
     (out, shown): (&mut Output, usize),
 ) -> Result<fmt::Result, Problem> {
+    // All names are charged before the first row is written.
+    rows.charge_names(|name| input.name_again(Some(name)))?;
+    let path = input.name();
     if format == OutputFormat::Json {
         return out.json(&MapDocument::new(path, bytes, rows)).map(|()| Ok(()));
     }
     if shown > 0 {
         out.bytes(b"\n")?;
     }
-    Ok(show(path, bytes, &rows, out))
+    Ok(show(path, bytes, rows, out))
+}
+
+/// A row in words.
+struct ShownRow<'r, 'm, 'a> {
+    /// The titles of the row, and of the only parts that share it.
+    title: String,
+    /// The innermost of these rows, with its contents.
+    entry: Row,
+    rows: Vec<RangeRow<'r, 'm, 'a>>,
+    more: Option<Rows<'r, 'm, 'a>>,
+}
+
+/// The rows inside a row.
+type Rows<'r, 'm, 'a> = Box<dyn Iterator<Item = RangeRow<'r, 'm, 'a>> + 'r>;
+
+impl<'r, 'm: 'r, 'a: 'r> ShownRow<'r, 'm, 'a> {
+    /// Joins a row that has a single part with this part.
+    fn of(mut row: RangeRow<'r, 'm, 'a>) -> Self {
+        let mut title = String::new();
+        loop {
+            let mut entry = row.entry();
+            if !title.is_empty() {
+                title.push_str(" / ");
+            }
+            title.push_str(&entry.label());
+            match row.contents() {
+                RowContents::Rows(mut more) => {
+                    let first: Vec<_> = more.by_ref().take(2).collect();
+                    match <[_; 1]>::try_from(first) {
+                        Ok([only]) => row = only,
+                        Err(rows) => return Self { title, entry, rows, more: Some(more) },
+                    }
+                }
+                contents => {
+                    if let RowContents::Kinds(kinds) = contents {
+                        entry.kinds = kinds;
+                    }
+                    return Self { title, entry, rows: Vec::new(), more: None };
+                }
+            }
+        }
+    }
+
+    /// Returns the rows inside the row.
+    fn inner(self) -> impl Iterator<Item = RangeRow<'r, 'm, 'a>> {
+        self.rows.into_iter().chain(self.more.into_iter().flatten())
+    }
 }
 
 /// A range that can be described in words.
@@ -229,6 +287,7 @@ trait InWords {
     /// Describes the most frequent kinds in the range, and its padding.
     fn kinds(&self) -> String;
 
+    /// Returns the title of the row alone.
     fn label(&self) -> String;
 }
 
@@ -287,11 +346,16 @@ fn kind_text(kind: &KindEntry) -> String {
     }
 }
 
-fn show(path: &UntrustedString, bytes: u64, rows: &[Row], out: &mut Output) -> fmt::Result {
+fn show(
+    path: &UntrustedString,
+    bytes: u64,
+    rows: &RangeRows<'_, '_, '_>,
+    out: &mut Output,
+) -> fmt::Result {
     writeln!(out, "{BOLD}{path}{BOLD:#}  {DIM}{} bytes{DIM:#}", grouped(bytes))?;
     let (offset, digits) = (format!("{bytes:#x}").len(), grouped(bytes).len());
     let columns = Columns { offset, bytes: digits, terminal: Width::of_terminal() };
-    show_rows(rows, &columns, 0, out)
+    rows.iter().try_for_each(|row| show_row(row, &columns, 0, out))
 }
 
 /// The widths of the columns.
@@ -301,26 +365,29 @@ struct Columns {
     terminal: Width,
 }
 
-fn show_rows(rows: &[Row], columns: &Columns, level: usize, out: &mut Output) -> fmt::Result {
-    for row in rows {
-        let (title, inner) = row.title();
-        let Columns { offset, bytes: widest, terminal } = *columns;
-        let (begin, end) = (format!("{:#x}", row.begin), format!("{:#x}", row.end));
-        let (bytes, indent) = (grouped(row.bytes), level.saturating_mul(2));
-        write!(out, "  {DIM}{begin:>offset$} {end:>offset$}{DIM:#} {bytes:>widest$}  ")?;
-        let kinds = if inner.kinds.is_empty() { String::new() } else { inner.kinds() };
-        let mut text = format!("{NAME}{title}{NAME:#}");
-        for more in
-            [inner.what.unwrap_or_default(), &kinds].into_iter().filter(|more| !more.is_empty())
-        {
-            text.push_str(&format!("  {DIM}{more}{DIM:#}"));
-        }
-        let before = [2, offset, 1, offset, 1, widest, 2, indent];
-        let begin = before.into_iter().fold(0, usize::saturating_add);
-        writeln!(out, "{:indent$}{}", "", terminal.paragraph(&text, begin))?;
-        show_rows(&inner.parts, columns, level.saturating_add(1), out)?;
+/// Writes a row and those inside it. The recursion is as deep as the nesting.
+fn show_row<'r>(
+    row: RangeRow<'r, '_, '_>,
+    columns: &Columns,
+    level: usize,
+    out: &mut Output,
+) -> fmt::Result {
+    let place = row.entry();
+    let row = ShownRow::of(row);
+    let Columns { offset, bytes: widest, terminal } = *columns;
+    let (begin, end) = (format!("{:#x}", place.begin), format!("{:#x}", place.end));
+    let (bytes, indent) = (grouped(place.bytes), level.saturating_mul(2));
+    write!(out, "  {DIM}{begin:>offset$} {end:>offset$}{DIM:#} {bytes:>widest$}  ")?;
+    let kinds = if row.entry.kinds.is_empty() { String::new() } else { row.entry.kinds() };
+    let mut text = format!("{NAME}{}{NAME:#}", row.title);
+    let what = row.entry.what.unwrap_or_default();
+    for more in [what, &kinds].into_iter().filter(|more| !more.is_empty()) {
+        text.push_str(&format!("  {DIM}{more}{DIM:#}"));
     }
-    Ok(())
+    let before = [2, offset, 1, offset, 1, widest, 2, indent];
+    let begin = before.into_iter().fold(0, usize::saturating_add);
+    writeln!(out, "{:indent$}{}", "", terminal.paragraph(&text, begin))?;
+    row.inner().try_for_each(|row| show_row(row, columns, level.saturating_add(1), out))
 }
 
 /// An offset as a command-line argument.

@@ -22,7 +22,7 @@ use super::{Common, Format};
 /// Break down a file's size
 ///
 /// Every byte is counted once, for its first user: the rows sum to the size of the file. No segment
-/// data is read but the graphs of XNNPACK payloads. Constants are named METHOD:INDEX as in `pte tensors`, those
+/// data is read but the headers and graphs of payloads. Constants are named METHOD:INDEX as in `pte tensors`, those
 /// of payloads METHOD:N with the node that reads them. Payloads, .bpte files, ETDumps and ETRecords
 /// are accepted too.
 #[derive(Debug, Args)]
@@ -105,7 +105,7 @@ impl Size {
                 return other.file.sizes(&other.name, |name| other.name_again(Some(name)));
             }
         };
-        let payloads = input.payloads(&common.limits())?;
+        let payloads = input.payloads_with_parts(&common.limits())?;
         if self.by_module {
             return Ok(ModuleTree::of(&input.opened.file(), &payloads).sizes(&input.name));
         }

@@ -27,8 +27,9 @@ use super::{Common, Format, input, json, refusal, text};
 /// List every tensor and named blob
 ///
 /// Lists the tensors of a program by method and value, then its named data, then the constants in its
-/// XNNPACK payloads by method, delegate and value; or the entries of a .ptd; or the constants of an XNNPACK
-/// payload that is a file. A constant in named data is listed twice, but with --largest once.
+/// XNNPACK payloads by method, delegate and value, then the named data that other payloads request; or
+/// the entries of a .ptd; or the constants of an XNNPACK payload that is a file. Named data that a
+/// payload uses is listed twice, but with --largest once.
 /// `bytes` is the size in the file, or the size of the shape for data elsewhere.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -204,9 +205,9 @@ impl Tensors {
         let rows: Box<dyn Iterator<Item = Row<'_>>> = match self.largest {
             None => Box::new(tensors.chain(constants).chain(requests)),
             Some(count) => {
-                let constants: Vec<_> = constants.collect();
+                let constants: Vec<_> = constants.chain(requests).collect();
                 let known: BTreeSet<_> = constants.iter().filter_map(Row::start).collect();
-                // Named data that a payload uses is shown once, as the constant.
+                // Named data that a payload uses is shown once, as the constant or the request.
                 let is_shown = |row: &Row<'_>| {
                     !row.is_blob() || !row.start().is_some_and(|at| known.contains(&at))
                 };
@@ -293,15 +294,15 @@ impl Tensors {
         Ok(!first)
     }
 
-    /// Returns the delegates' requests for keys that begin with `--key`, except those that are
-    /// shown as constants.
+    /// Returns the delegates' requests for named data, except those that are shown as constants.
+    /// With `--key`, only those for keys that begin so.
     fn requests<'i>(
         &self,
         input: &'i Input,
         constants: &[ConstantRow<'_>],
         common: &Common,
     ) -> Result<Vec<KeyRequest<'i>>, Problem> {
-        let Some(prefix) = &self.key else { return Ok(Vec::new()) };
+        let prefix = self.key.as_deref().unwrap_or_default();
         let mut requests = KeyRequest::all(&input.opened, prefix, &common.limits())
             .map_err(|error| Problem::open(&input.name, error))?;
         let shown: BTreeSet<_> = constants
@@ -624,7 +625,8 @@ fn quantized(record: &QuantizationRecord) -> String {
 /// Returns the number of delegates whose payloads have no known constants.
 fn unknown_delegates(file: &File<'_>, payloads: &[PayloadContents]) -> u64 {
     let File::Pte(pte) = file else { return 0 };
-    let known: BTreeSet<_> = payloads.iter().map(|one| (one.range.start, one.range.end)).collect();
+    let known = payloads.iter().filter(|one| one.backend == Backend::Xnnpack);
+    let known: BTreeSet<_> = known.map(|one| (one.range.start, one.range.end)).collect();
     let all = pte.payloads().filter_map(Result::ok).map(|payload| payload.range());
     text::wide(all.filter(|range| !known.contains(&(range.start, range.end))).count())
 }

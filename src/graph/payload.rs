@@ -1,4 +1,4 @@
-//! The graphs inside delegates: the nodes of XNNPACK's payloads, and the values between them.
+//! The graphs inside delegates: the nodes of payloads, and the values between them.
 
 use core::fmt;
 use core::ops::Range;
@@ -8,8 +8,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::NodeKind;
+use super::facts::{Datatype, Facts, MOST_DIMS, NodeFacts, OperatorName, Role, ValueFacts};
 use super::text::joined;
+use super::{NodeKind, backends};
 use crate::bytes::{index as at, narrow};
 use crate::cost;
 use crate::file::source::Source;
@@ -17,9 +18,9 @@ use crate::flat::desc::UnionDesc;
 use crate::flat::view::Table;
 use crate::handle::{Handle, OpenError};
 use crate::limits::Limits;
-use crate::payload::for_each_xnnpack_graph;
 use crate::payload::xnnpack::{NO_ID, NodeIds, XnnpackGraph, tensor_of};
-use crate::schema::xnnpack::XNNDatatype;
+use crate::payload::{Graph, for_each_graph};
+use crate::quoted::UntrustedString;
 use crate::schema::xnnpack::view::XNode;
 use crate::tensors::datatype_name;
 
@@ -29,43 +30,7 @@ use crate::tensors::datatype_name;
 #[derive(Clone, Debug)]
 pub struct PayloadGraph {
     range: Range<u64>,
-    nodes: Vec<NodeFacts>,
-    /// The ids that nodes read and write, one node after the other.
-    operands: Vec<u32>,
-    /// The values, sorted by id. If several have the same id, the first counts, as in the backend.
-    values: Vec<ValueFacts>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct NodeFacts {
-    /// The tag of the operator; 0 for an unknown one.
-    tag: u8,
-    outputs: u8,
-    /// The position in `operands` of the node's first operand.
-    begin: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct ValueFacts {
-    id: u32,
-    datatype: XNNDatatype,
-    /// The number of dimensions. `dims` has the first of them.
-    rank: u32,
-    dims: [u32; MOST_DIMS],
-    /// The index of the call's argument, or `NO_ID`.
-    argument: u32,
-    role: Role,
-    /// Whether a node writes the value.
-    is_written: bool,
-}
-
-/// The role of a value, which decides whether it is a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
-    Input,
-    Output,
-    Constant,
-    Inner,
+    facts: Facts,
 }
 
 /// A node of a payload's graph: an operator, or a value that is an input, an output or a constant.
@@ -79,9 +44,9 @@ pub struct PayloadNode {
     /// [`Input`](NodeKind::Input), [`Output`](NodeKind::Output), [`Constant`](NodeKind::Constant), or
     /// [`Value`](NodeKind::Value) for any other value that no node writes.
     pub kind: NodeKind,
-    /// The operator, by upstream's name.
+    /// The operator, by upstream's name or as the payload spells it, cut to 60 characters.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub name: Option<&'static str>,
+    pub name: Option<UntrustedString>,
     /// The ids of the values that an operator reads.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub inputs: Option<Vec<u32>>,
@@ -148,8 +113,9 @@ impl PayloadGraph {
     /// Returns the graphs of a program's payloads, in the order of their delegates. A payload that
     /// several delegates share has one graph.
     ///
-    /// Payloads of other backends, and payloads that cannot be read, are left out. If graphs
-    /// overlap and together have more bytes than the file, the last of them are left out too.
+    /// The graphs of XNNPACK, Vulkan, TOSA and MLX are known. Payloads of other backends, and payloads
+    /// that cannot be read, are left out. If graphs overlap and together have more bytes than the
+    /// file, the last of them are left out too.
     ///
     /// # Errors
     ///
@@ -159,8 +125,25 @@ impl PayloadGraph {
         limits: &Limits,
     ) -> Result<Vec<Self>, OpenError<S::Error>> {
         let mut all = Vec::new();
-        for_each_xnnpack_graph(handle, limits, |payload, graph| {
-            all.push(Self::of(payload.range(), graph));
+        let mut left = handle.file_len();
+        for_each_graph(handle, limits, |payload, graph| {
+            let Ok(Some(graph)) = graph else { return };
+            let size = match &graph {
+                Graph::Xnnpack(graph) => {
+                    let Range { start, end } = graph.parts().graph;
+                    end.saturating_sub(start)
+                }
+                _ => payload.len(),
+            };
+            let Some(rest) = left.checked_sub(size) else { return };
+            let shown = match &graph {
+                Graph::Xnnpack(graph) => Some(Self::of(payload.range(), graph)),
+                graph => backends::facts(graph).map(|facts| Self { range: payload.range(), facts }),
+            };
+            if let Some(shown) = shown {
+                left = rest;
+                all.push(shown);
+            }
         })?;
         Ok(all)
     }
@@ -181,7 +164,7 @@ impl PayloadGraph {
             };
             values.push(ValueFacts {
                 id: tensor.id_out(),
-                datatype: tensor.datatype(),
+                datatype: Datatype::Xnnpack(tensor.datatype()),
                 rank: all.map_or(0, |dims| narrow(dims.len())),
                 dims,
                 argument: tensor.external_id(),
@@ -194,26 +177,26 @@ impl PayloadGraph {
         values.sort_by_key(|value| value.id);
         values.dedup_by_key(|value| value.id);
         values.shrink_to_fit();
-        let mut shown = Self { range, nodes: Vec::new(), operands: Vec::new(), values };
+        let mut shown = Self { range, facts: Facts { values, ..Facts::default() } };
         for node in graph.root().xnodes().into_iter().flatten() {
-            let begin = narrow(shown.operands.len());
+            let begin = narrow(shown.facts.operands.len());
             let ids = node.xnode_union().and_then(NodeIds::of);
             let tag = node.raw().member(XNode::DESC).map_or(0, |(tag, _)| tag);
-            let (mut tag, mut outputs) = (tag, 0);
+            let (mut name, mut outputs) = (OperatorName::Tag(tag), 0);
             match ids {
                 Some(ids) => {
                     let reads = ids.inputs().iter().copied().filter(|&id| id != NO_ID);
-                    shown.operands.extend(reads);
-                    shown.operands.extend(ids.outputs());
+                    shown.facts.operands.extend(reads);
+                    shown.facts.operands.extend(ids.outputs());
                     outputs = u8::try_from(ids.outputs().len()).unwrap_or_default();
                     ids.outputs().iter().for_each(|&id| shown.set_written(id));
                 }
-                None => tag = 0,
+                None => name = OperatorName::Unknown,
             }
-            shown.nodes.push(NodeFacts { tag, outputs, begin });
+            shown.facts.nodes.push(NodeFacts { name, outputs, begin });
         }
-        shown.nodes.shrink_to_fit();
-        shown.operands.shrink_to_fit();
+        shown.facts.nodes.shrink_to_fit();
+        shown.facts.operands.shrink_to_fit();
         shown
     }
 
@@ -224,23 +207,26 @@ impl PayloadGraph {
 
     /// Returns the number of nodes. Folded constants are not counted.
     pub fn node_count(&self, folds_constants: bool) -> usize {
-        let values = self.values.iter().filter(|value| value.is_node(folds_constants)).count();
-        self.nodes.len().saturating_add(values)
+        let values =
+            self.facts.values.iter().filter(|value| value.is_node(folds_constants)).count();
+        self.facts.nodes.len().saturating_add(values)
     }
 
     /// Returns the nodes: values, then operators in the order in which they run. Folded constants
     /// are arguments of the operators that read them.
     pub fn nodes(&self, folds_constants: bool) -> impl Iterator<Item = PayloadNode> {
-        let values = self.values.iter().filter(move |value| value.is_node(folds_constants));
+        let values = self.facts.values.iter().filter(move |value| value.is_node(folds_constants));
         let values = values.map(|value| PayloadNode {
             value: Some(value.id),
             argument: value.argument(),
             text: Some(value.text()),
             ..node(PayloadNodeId::Value(value.id), value.kind())
         });
-        let operators = (0..).zip(&self.nodes).map(move |(index, facts)| {
+        let operators = (0..).zip(&self.facts.nodes).map(move |(index, facts)| {
             let id = PayloadNodeId::Node(index);
-            let Some(name) = operator(facts.tag) else { return node(id, NodeKind::Unknown) };
+            let Some(name) = self.operator(facts.name) else {
+                return node(id, NodeKind::Unknown);
+            };
             let (inputs, outputs) = self.operands(index);
             let constant = |id: &u32| {
                 let value = self.value(*id).filter(|value| value.role == Role::Constant);
@@ -261,7 +247,7 @@ impl PayloadGraph {
     /// so a value flows from the last operator that wrote it.
     pub fn edges(&self, folds_constants: bool) -> impl Iterator<Item = PayloadEdge> {
         let mut writers: BTreeMap<u32, u32> = BTreeMap::new();
-        let operators = (0..narrow(self.nodes.len())).flat_map(move |index| {
+        let operators = (0..narrow(self.facts.nodes.len())).flat_map(move |index| {
             let (inputs, outputs) = self.operands(index);
             let to = PayloadNodeId::Node(index);
             let mut edges = Vec::new();
@@ -274,10 +260,10 @@ impl PayloadGraph {
             edges
         });
         let mut last: BTreeMap<u32, u32> = BTreeMap::new();
-        let outputs = self.values.iter().filter(|value| value.role == Role::Output);
+        let outputs = self.facts.values.iter().filter(|value| value.role == Role::Output);
         let mut outputs = outputs.peekable();
         if outputs.peek().is_some() {
-            for index in 0..narrow(self.nodes.len()) {
+            for index in 0..narrow(self.facts.nodes.len()) {
                 last.extend(self.operands(index).1.iter().map(|&id| (id, index)));
             }
         }
@@ -291,7 +277,7 @@ impl PayloadGraph {
 
     /// Returns the inputs and outputs with the index of their argument.
     pub fn arguments(&self) -> impl Iterator<Item = PayloadArgument> {
-        let ends = self.values.iter().filter(|value| value.is_end());
+        let ends = self.facts.values.iter().filter(|value| value.is_end());
         ends.filter_map(|value| {
             let is_output = value.role == Role::Output;
             Some(PayloadArgument { argument: value.argument()?, value: value.id, is_output })
@@ -318,23 +304,34 @@ impl PayloadGraph {
 
     /// Returns the ids that a node reads, and those that it writes.
     fn operands(&self, index: u32) -> (&[u32], &[u32]) {
-        let Some(facts) = self.nodes.get(at(index)) else { return (&[], &[]) };
-        let next = self.nodes.get(at(index).saturating_add(1));
-        let end = next.map_or(self.operands.len(), |next| at(next.begin));
-        let operands = self.operands.get(at(facts.begin)..end).unwrap_or_default();
+        let Some(facts) = self.facts.nodes.get(at(index)) else { return (&[], &[]) };
+        let next = self.facts.nodes.get(at(index).saturating_add(1));
+        let end = next.map_or(self.facts.operands.len(), |next| at(next.begin));
+        let operands = self.facts.operands.get(at(facts.begin)..end).unwrap_or_default();
         operands.split_at(operands.len().saturating_sub(facts.outputs.into()))
     }
 
+    /// Returns the name of an operator.
+    fn operator(&self, name: OperatorName) -> Option<UntrustedString> {
+        let name = match name {
+            OperatorName::Unknown => return None,
+            OperatorName::Tag(tag) => operator(tag)?,
+            OperatorName::Fixed(name) => name,
+            OperatorName::Listed(nth) => self.facts.names.get(at(nth))?,
+        };
+        Some(name.into())
+    }
+
     fn value(&self, id: u32) -> Option<&ValueFacts> {
-        cost::look_up("", self.values.len());
-        let found = self.values.binary_search_by_key(&id, |value| value.id).ok()?;
-        self.values.get(found)
+        cost::look_up("", self.facts.values.len());
+        let found = self.facts.values.binary_search_by_key(&id, |value| value.id).ok()?;
+        self.facts.values.get(found)
     }
 
     fn set_written(&mut self, id: u32) {
-        cost::look_up("", self.values.len());
-        let found = self.values.binary_search_by_key(&id, |value| value.id);
-        if let Some(value) = found.ok().and_then(|found| self.values.get_mut(found)) {
+        cost::look_up("", self.facts.values.len());
+        let found = self.facts.values.binary_search_by_key(&id, |value| value.id);
+        if let Some(value) = found.ok().and_then(|found| self.facts.values.get_mut(found)) {
             value.is_written = true;
         }
     }
@@ -381,9 +378,13 @@ impl ValueFacts {
 
     /// Returns the datatype with the dimensions, such as `qcint8[64, 32]`.
     fn text(&self) -> String {
-        let name = self.datatype.name().map(datatype_name);
-        let name =
-            name.map_or_else(|| format!("datatype {}", self.datatype.0), ToString::to_string);
+        let name = match self.datatype {
+            Datatype::Xnnpack(datatype) => match datatype.name() {
+                Some(name) => datatype_name(name).to_string(),
+                None => format!("datatype {}", datatype.0),
+            },
+            Datatype::Named(name) => name.to_lowercase(),
+        };
         let dims = self.dims.iter().take(at(self.rank));
         let more = if at(self.rank) > MOST_DIMS { ", …" } else { "" };
         format!("{name}[{}{more}]", joined(dims, MOST_DIMS))
@@ -409,9 +410,6 @@ fn operator(tag: u8) -> Option<&'static str> {
     let (_, union): (u16, &'static UnionDesc) = XNode::DESC.union?;
     union.member(tag).map(|member| member.name)
 }
-
-/// The maximum number of dimensions shown of a value. The backend accepts no more.
-const MOST_DIMS: usize = 6;
 
 /// The flags of inputs and outputs of a graph.
 const INPUT: u32 = 1;

@@ -5,11 +5,13 @@ use core::ops::Range;
 
 use alloc::vec::Vec;
 
-use super::claims::{Claims, HEADER, HEADER_PADDING, PADDING, TRAILING};
-use super::paths::{Detail, TablePath};
+use super::claims::{Claims, FILE, HEADER, HEADER_PADDING, PADDING, TRAILING, UNREFERENCED};
+use super::other::MEMBERS;
+use super::paths::{Detail, Found, TablePath};
 use super::role::{self, STANDARD};
-use super::{ByteRole, Map, Name, OtherFile, Part};
+use super::{ByteRole, Map, Name, OtherFile, Part, payload};
 use crate::error::{PathComponent, Place};
+use crate::file::HeaderField;
 use crate::file::header::{ExtendedHeader, FlatTensorHeader};
 use crate::handle::File;
 use crate::payload::PayloadContents;
@@ -60,41 +62,26 @@ impl<'a> ByteInfo<'a> {
         offset: u64,
     ) -> Option<Self> {
         let claims = |detail| Claims::of(file, payloads, detail);
-        Self::find(offset, file.region_range(), claims, |info| info.in_header(file)).map(
-            |mut info| {
-                info.set_segment_path(file);
-                info
-            },
-        )
+        let at = (offset, file.region_range().start);
+        let mut info = Self::find(at, claims, |info| info.in_header(file, payloads))?;
+        info.set_segment_path(file);
+        Some(info)
     }
 
     /// Describes the byte of another file at `offset`; `None` past the end of the file.
     pub fn of_other(file: &'a OtherFile, offset: u64) -> Option<Self> {
-        Self::find(
-            offset,
-            file.region_range(),
-            |detail| file.claims(detail),
-            |info| {
-                let (fields, start) = file.header_fields(offset);
-                let end = info.piece.end;
-                (info.role, info.range) = match fields.is_empty() {
-                    true => (ByteRole::Header("of the payload"), info.piece.clone()),
-                    false => role::in_header(&fields, start, offset, end),
-                };
-            },
-        )
+        let at = (offset, file.region_range().start);
+        let fields = |info: &mut Self| info.in_fields(file.header_fields(offset, &info.piece));
+        Self::find(at, |detail| file.claims(detail), fields)
     }
 
-    fn find(
-        offset: u64,
-        tables: Range<u64>,
-        claims: impl FnOnce(Detail) -> Claims<'a>,
+    /// Describes a byte of a file whose own tables begin at `tables`.
+    fn find<'p>(
+        (offset, tables): (u64, u64),
+        claims: impl FnOnce(Detail) -> Claims<'a, 'p>,
         in_header: impl FnOnce(&mut Self),
     ) -> Option<Self> {
-        let within = offset.checked_sub(tables.start).filter(|_| offset < tables.end);
-        let detail =
-            within.and_then(|at| u32::try_from(at).ok()).map_or(Detail::Parts, Detail::Byte);
-        let claims = claims(detail);
+        let claims = claims(Detail::Byte(offset));
         let found = claims.paths.found().cloned();
         let map = claims.finish();
         let piece = map.at(offset)?.clone();
@@ -112,14 +99,16 @@ impl<'a> ByteInfo<'a> {
             _ => "",
         };
         match found {
-            _ if name == HEADER => in_header(&mut info),
-            Some((last, found)) => {
+            _ if [HEADER, MEMBERS].contains(&name) => in_header(&mut info),
+            Some(Found { last, role: found, begin }) => {
                 info.path.extend(found.step);
                 info.path.extend(TablePath::new(&info.map.paths, last).back());
                 // Data belongs to its users, and not to the object that contains it.
-                if !matches!(info.part().name(), Name::Users(_)) {
-                    let at = |pos: u32| tables.start.saturating_add(pos.into());
-                    info.role = found.role.shifted(tables.start);
+                if begin == tables && info.is_data() {
+                    info.apart(name);
+                } else {
+                    let at = |pos: u32| begin.saturating_add(pos.into());
+                    info.role = found.role.shifted(begin);
                     info.range = at(found.range.start)..at(found.range.end);
                 }
             }
@@ -128,7 +117,30 @@ impl<'a> ByteInfo<'a> {
         Some(info)
     }
 
-    fn in_header(&mut self, file: &File<'_>) {
+    /// Sets the role of a byte in a header with these fields, which begin at an offset.
+    fn in_fields(&mut self, (fields, start): (Vec<&'static [HeaderField]>, u64)) {
+        let end = self.piece.end;
+        (self.role, self.range) = match fields.is_empty() {
+            true => (ByteRole::Header("of the payload"), self.piece.clone()),
+            false => role::in_header(&fields, start, self.offset, end),
+        };
+        if self.role == ByteRole::Header(role::BEHIND) && self.is_named(MEMBERS) {
+            self.role = ByteRole::Header("name of the member");
+        }
+    }
+
+    fn in_header(&mut self, file: &File<'_>, payloads: &[PayloadContents]) {
+        // The header of a payload is a part of the payload, and not of the file.
+        if self.part().parent().is_some_and(|parent| parent.parent().is_some()) {
+            let offset = self.offset;
+            let fields = payloads.iter().find_map(|contents| {
+                let at = offset.checked_sub(contents.range.start)?;
+                let layout = contents.layout.as_ref().filter(|layout| layout.is_header(at))?;
+                let (fields, start) = payload::header_fields(layout, at);
+                Some((fields, start.saturating_add(contents.range.start)))
+            });
+            return self.in_fields(fields.unwrap_or_default());
+        }
         let (tables, end) = (file.region_range().start, self.piece.end);
         let known = |fields: &[&[_]], start| role::in_header(fields, start, self.offset, end);
         (self.role, self.range) = match file {
@@ -139,12 +151,25 @@ impl<'a> ByteInfo<'a> {
         };
     }
 
-    /// Sets the role of a byte that is in no object.
+    /// Returns whether the byte's part has this name.
+    fn is_named(&self, name: &'static str) -> bool {
+        self.part().name() == Name::Fixed(name)
+    }
+
+    /// Returns whether the byte's part is data, or a part of data such as a payload.
+    fn is_data(&self) -> bool {
+        let parts = core::iter::successors(Some(self.part()), |part| part.parent());
+        parts.into_iter().any(|part| matches!(part.name(), Name::Users(_)))
+    }
+
+    /// Sets the role of a byte that is in no object, or in data.
     fn apart(&mut self, name: &str) {
         self.role = match self.part().name() {
             Name::Fixed(_) if [PADDING, HEADER_PADDING].contains(&name) => ByteRole::Padding,
             Name::Fixed(_) if name == TRAILING => ByteRole::Trailing,
-            Name::Fixed(_) | Name::Segment(_) => ByteRole::Unreferenced,
+            Name::Fixed(_) if [UNREFERENCED, FILE].contains(&name) => ByteRole::Unreferenced,
+            Name::Segment(_) => ByteRole::Unreferenced,
+            // Sections, and other data of a single user.
             _ => ByteRole::Data,
         };
     }

@@ -9,11 +9,12 @@ use alloc::vec::Vec;
 
 use super::paths::{Detail, Paths};
 use super::{Label, Map, Node, Piece, ROOT, User, index, narrow};
+use crate::bytes::wide;
 use crate::cost;
 use crate::handle::File;
 
 /// The claimed ranges and their parts, in the order of precedence.
-pub(super) struct Claims<'a> {
+pub(super) struct Claims<'a, 'p> {
     pub(super) len: u64,
     /// The range of the FlatBuffer in the file.
     pub(super) region_range: Range<u64>,
@@ -31,6 +32,29 @@ pub(super) struct Claims<'a> {
     claims: Vec<Claim>,
     /// The parts with fixed names, by their parent and name.
     known: BTreeMap<(u32, &'static str), u32>,
+    scope: Scope,
+    /// The tables of payloads.
+    payloads: Vec<PayloadTables<'p>>,
+}
+
+/// The parts that the parts of a file, or of a payload in it, go into.
+#[derive(Clone, Copy)]
+struct Scope {
+    /// The part that is the file or the payload.
+    base: u32,
+    /// The name of the part with the tables.
+    tables: &'static str,
+}
+
+/// The tables of a payload, whose padding is classified at the end.
+struct PayloadTables<'p> {
+    /// The part with the padding.
+    padding: u32,
+    /// The part with the unreferenced bytes.
+    unreferenced: u32,
+    /// The start of the tables in the file.
+    begin: u64,
+    region: &'p [u8],
 }
 
 struct Claim {
@@ -40,7 +64,7 @@ struct Claim {
     node: u32,
 }
 
-impl<'a> Claims<'a> {
+impl<'a, 'p> Claims<'a, 'p> {
     /// Creates an empty set of claims.
     pub(super) fn new(file: &File<'a>, detail: Detail) -> Self {
         let (region, header_apart, header) = match file {
@@ -62,7 +86,7 @@ impl<'a> Claims<'a> {
         (header_end, header_apart): (u64, Option<u64>),
         detail: Detail,
     ) -> Self {
-        let root = Node { label: Label::Fixed("file"), parent: ROOT, bytes: 0, first: 0, next: 0 };
+        let root = Node { label: Label::Fixed(FILE), parent: ROOT, bytes: 0, first: 0, next: 0 };
         Self {
             len,
             region_range,
@@ -76,6 +100,8 @@ impl<'a> Claims<'a> {
             segments: Vec::new(),
             claims: Vec::new(),
             known: BTreeMap::new(),
+            scope: Scope { base: ROOT, tables: TABLES },
+            payloads: Vec::new(),
         }
     }
 
@@ -102,10 +128,36 @@ impl<'a> Claims<'a> {
         node
     }
 
-    /// Returns the part of the FlatBuffer with a name, and creates it if necessary.
+    /// Returns the part of the current FlatBuffer with a name, and creates it if necessary.
     pub(super) fn section(&mut self, name: &'static str) -> u32 {
-        let tables = self.child(ROOT, TABLES);
+        let Scope { base, tables } = self.scope;
+        let tables = self.child(base, tables);
         self.child(tables, name)
+    }
+
+    /// Returns the part that is the file, or the payload that is being claimed.
+    pub(super) fn base(&self) -> u32 {
+        self.scope.base
+    }
+
+    /// Claims a payload, which is the part `payload`, by `claim`: sections then go into its graph.
+    pub(super) fn within_payload(&mut self, payload: u32, claim: impl FnOnce(&mut Self)) {
+        let scope = Scope { base: payload, tables: GRAPH };
+        let outer = core::mem::replace(&mut self.scope, scope);
+        claim(self);
+        self.scope = outer;
+    }
+
+    /// Claims the padding of a payload: that behind its header, and that in its tables, which begin
+    /// at `begin` of the file.
+    pub(super) fn payload_padding(&mut self, payload: Range<u64>, begin: u64, region: &'p [u8]) {
+        if !region.is_empty() {
+            let (padding, unreferenced) = (self.section(PADDING), self.section(UNREFERENCED));
+            self.claim(begin..begin.saturating_add(wide(region.len())), padding);
+            self.payloads.push(PayloadTables { padding, unreferenced, begin, region });
+        }
+        let node = self.child(self.scope.base, PADDING);
+        self.claim(payload, node);
     }
 
     /// Creates a child of `parent`.
@@ -207,29 +259,42 @@ impl<'a> Claims<'a> {
         let (header, behind) = (self.child(ROOT, HEADER), self.child(ROOT, HEADER_PADDING));
         let padding = self.section(PADDING);
         let unreferenced = self.section(UNREFERENCED);
+        let tables = |part: u32| {
+            cost::look_up("", self.payloads.len());
+            // The tables of payloads are in the order of their parts.
+            let nth = self.payloads.binary_search_by_key(&part, |tables| tables.padding);
+            self.payloads.get(nth.ok()?)
+        };
         let mut before = ROOT;
         for piece in &mut pieces {
             if piece.part == padding {
-                let zero = self.bytes(&piece.range).iter().all(|&byte| byte == 0);
-                piece.part = match zero {
+                let bytes = bytes_at(self.region, self.region_range.start, &piece.range);
+                piece.part = match is_zero(bytes) {
                     true if before == header => behind,
                     true => padding,
                     false => unreferenced,
                 };
+            } else if let Some(tables) = tables(piece.part)
+                && !is_zero(bytes_at(tables.region, tables.begin, &piece.range))
+            {
+                piece.part = tables.unreferenced;
             }
             before = piece.part;
         }
         pieces
     }
+}
 
-    /// Returns the bytes of a range of the file, which lies in the FlatBuffer.
-    fn bytes(&self, range: &Range<u64>) -> &'a [u8] {
-        let begin = self.region_range.start;
-        let at = |pos: u64| usize::try_from(pos.saturating_sub(begin)).unwrap_or(usize::MAX);
-        let bytes = self.region.get(at(range.start)..at(range.end)).unwrap_or_default();
-        cost::charge(bytes.len());
-        bytes
-    }
+/// Returns whether all bytes are zero.
+fn is_zero(bytes: &[u8]) -> bool {
+    cost::charge(bytes.len());
+    bytes.iter().all(|&byte| byte == 0)
+}
+
+/// Returns the bytes of a range of the file, which lies in the FlatBuffer that begins at `begin`.
+fn bytes_at<'r>(region: &'r [u8], begin: u64, range: &Range<u64>) -> &'r [u8] {
+    let at = |pos: u64| usize::try_from(pos.saturating_sub(begin)).unwrap_or(usize::MAX);
+    region.get(at(range.start)..at(range.end)).unwrap_or_default()
 }
 
 /// Sorts segments by offset, and cuts off the bytes that belong to an earlier segment.
@@ -245,9 +310,12 @@ fn in_order(mut segments: Vec<(Range<u64>, u32)>) -> Vec<(Range<u64>, u32)> {
     segments
 }
 
+pub(super) const FILE: &str = "file";
 pub(super) const HEADER: &str = "header";
 pub(super) const HEADER_PADDING: &str = "header padding";
 pub(super) const TABLES: &str = "FlatBuffers part";
+/// The name of the tables of a payload in a program.
+const GRAPH: &str = "graph";
 pub(super) const PADDING: &str = "padding";
 pub(super) const UNREFERENCED: &str = "unreferenced bytes";
 pub(super) const TRAILING: &str = "trailing bytes";

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::claims::{Claims, PADDING};
 use super::paths::Detail;
 use super::tables::{INLINE_CONSTANTS, INLINE_PAYLOADS, Pass};
-use super::{Label, ROOT, User, index, narrow};
+use super::{Label, ROOT, User, index, narrow, payload};
 use crate::cost;
 use crate::handle::File;
 use crate::payload::{ConstantPlace, PayloadContents};
@@ -55,9 +55,9 @@ impl Purpose {
     }
 }
 
-impl<'a> Claims<'a> {
+impl<'a, 'p> Claims<'a, 'p> {
     /// Collects every claim on `file`.
-    pub(super) fn of(file: &File<'a>, contents: &[PayloadContents], detail: Detail) -> Self {
+    pub(super) fn of(file: &File<'a>, contents: &'p [PayloadContents], detail: Detail) -> Self {
         let mut claims = Self::new(file, detail);
         claims.headers();
         match file {
@@ -68,11 +68,11 @@ impl<'a> Claims<'a> {
     }
 
     /// Claims all bytes of a program.
-    fn program(&mut self, pte: &Pte<'a>, contents: &[PayloadContents]) {
+    fn program(&mut self, pte: &Pte<'a>, contents: &'p [PayloadContents]) {
         let contents = contents.iter().map(|one| ((one.range.start, one.range.end), one)).collect();
         self.users(uses(pte, &contents), &contents);
-        Pass::new(self).root(pte.program(), "program");
         let program = pte.program();
+        Pass::of_file(self).with_plans(program.execution_plan()).root(program, "program");
         let mut used = Vec::new();
         used.extend(
             program.constant_segment().map(|pieces| (pieces.segment_index(), Purpose::Constant)),
@@ -93,9 +93,9 @@ impl<'a> Claims<'a> {
         self.users(entries.collect(), &Contents::new());
         let mut used = Vec::new();
         match ptd.root() {
-            Root::Current(root) => Pass::new(self).root(root, "flat_tensor"),
+            Root::Current(root) => Pass::of_file(self).root(root, "flat_tensor"),
             Root::Legacy(root) => {
-                Pass::new(self).root(root, "flat_tensor");
+                Pass::of_file(self).root(root, "flat_tensor");
                 let tensors = root.tensors().into_iter().flatten();
                 used.extend(tensors.map(|tensor| (tensor.segment_index(), Purpose::Tensor)));
             }
@@ -104,7 +104,7 @@ impl<'a> Claims<'a> {
     }
 
     /// Claims data for its users. If several users share a range, they share a part.
-    fn users(&mut self, mut uses: Vec<Use<'a>>, contents: &Contents<'_>) {
+    fn users(&mut self, mut uses: Vec<Use<'a>>, contents: &Contents<'p>) {
         uses.retain(|one| !one.range.is_empty());
         cost::sort(uses.len());
         uses.sort_by_key(|one| (one.purpose, one.range.start, one.range.end));
@@ -127,33 +127,12 @@ impl<'a> Claims<'a> {
             let node = self.node(parent, Label::Users(from, narrow(self.users.len())));
             match (same.first(), contents.get(&(range.start, range.end))) {
                 (Some(&Use { user: User::Delegate { method, index, .. }, .. }), Some(contents)) => {
-                    self.payload(node, contents, method, index);
+                    let delegate = (method, index);
+                    self.within_payload(node, |claims| claims.payload(contents, delegate));
                 }
                 _ => self.claim(range.clone(), node),
             }
         }
-    }
-
-    /// Claims the parts of a payload.
-    fn payload(
-        &mut self,
-        payload: u32,
-        contents: &PayloadContents,
-        method: Option<&'a str>,
-        delegate: u32,
-    ) {
-        let graph = self.child(payload, "graph");
-        self.claim(contents.graph.clone(), graph);
-        let constants = self.child(payload, "constants");
-        for (place, user) in constants_of(contents, method, delegate) {
-            let ConstantPlace::Payload(range) = place else { continue };
-            let from = narrow(self.users.len());
-            self.users.push(user);
-            let node = self.node(constants, Label::Users(from, narrow(self.users.len())));
-            self.claim(range.clone(), node);
-        }
-        let rest = self.child(payload, "header and padding");
-        self.claim(contents.range.clone(), rest);
     }
 
     /// Claims the rest of each segment. `used` lists the segments that consist of pieces.
@@ -208,7 +187,7 @@ fn uses<'a>(pte: &Pte<'a>, contents: &Contents<'_>) -> Vec<Use<'a>> {
         for (index, delegate) in (0u32..).zip(plan.delegates().into_iter().flatten()) {
             if let Ok(Some(range)) = pte.delegate_range(delegate) {
                 if let Some(contents) = contents.get(&(range.start, range.end)) {
-                    for (place, user) in constants_of(contents, method, index) {
+                    for (place, user) in payload::constants_of(contents, (method, index)) {
                         let ConstantPlace::Named { range: Some(range), .. } = place else {
                             continue;
                         };
@@ -224,28 +203,11 @@ fn uses<'a>(pte: &Pte<'a>, contents: &Contents<'_>) -> Vec<Use<'a>> {
     uses.extend(pte.named_data().filter_map(|(key, range)| {
         let range = range.ok()?;
         cost::look_up("", asked.len());
-        let user = asked.get(&(range.start, range.end)).copied().unwrap_or(User::Key(key));
+        let mut user = asked.get(&(range.start, range.end)).copied().unwrap_or(User::Key(key));
+        if let User::Graph { key: of, .. } = &mut user {
+            *of = key;
+        }
         Some(Use { range, purpose: Purpose::Named, user })
     }));
     uses
-}
-
-/// Returns the places of the constants and scales of a payload, each with its user.
-pub(super) fn constants_of<'c, 'a>(
-    contents: &'c PayloadContents,
-    method: Option<&'a str>,
-    delegate: u32,
-) -> impl Iterator<Item = (&'c ConstantPlace, User<'a>)> {
-    contents.constants.iter().flat_map(move |constant| {
-        let user = |scales| User::Constant {
-            method,
-            delegate,
-            value: constant.value,
-            scales,
-            reader: constant.reader,
-        };
-        let scales = constant.quantization.as_ref().and_then(|quantization| quantization.scales());
-        let data = core::iter::once((&constant.data, user(false)));
-        data.chain(scales.map(|scales| (scales, user(true))))
-    })
 }

@@ -87,15 +87,15 @@ impl<'t> SizeDocument<'t> {
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
-pub struct MapDocument<'d> {
+pub struct MapDocument<'d, P = Vec<RangeEntry>> {
     /// The name and version of the document.
     pub schema: &'static str,
     /// The path or the name of the file.
     pub path: &'d UntrustedString,
     /// The size of the file in bytes.
     pub bytes: u64,
-    /// The outermost ranges of the file.
-    pub parts: Vec<RangeEntry>,
+    /// The outermost ranges of the file: a list, or [`RangeRows`].
+    pub parts: P,
 }
 
 /// A range of a file with the ranges inside it.
@@ -145,10 +145,10 @@ pub struct KindEntry {
     pub bytes: u64,
 }
 
-impl<'d> MapDocument<'d> {
+impl<'d, P> MapDocument<'d, P> {
     /// Returns the document of a file of `bytes` bytes with these ranges.
     #[must_use]
-    pub fn new(path: &'d UntrustedString, bytes: u64, parts: Vec<RangeEntry>) -> Self {
+    pub fn new(path: &'d UntrustedString, bytes: u64, parts: P) -> Self {
         Self { schema: "pte.map/1", path, bytes, parts }
     }
 }
@@ -184,22 +184,31 @@ impl RangeEntry {
         span: &Span<'_, '_>,
         charge: &mut impl FnMut(&str) -> Result<(), E>,
     ) -> Result<Self, E> {
-        let (mut parts, mut kinds) = (Vec::new(), Vec::new());
+        let mut entry = Self::without_contents(span.range.clone(), span.title, charge)?;
         match &span.within {
             Within::Spans(spans) => {
-                parts =
+                entry.parts =
                     spans.iter().map(|span| Self::of(span, charge)).collect::<Result<_, _>>()?;
             }
-            Within::Kinds(all) => kinds = all.iter().map(KindEntry::of).collect(),
+            Within::Kinds(all) => entry.kinds = all.iter().map(KindEntry::of).collect(),
             Within::Nothing => {}
         }
+        Ok(entry)
+    }
+
+    /// Returns a range without the ranges inside it.
+    pub(super) fn without_contents<E>(
+        range: Range<u64>,
+        title: Title<'_, '_>,
+        charge: &mut impl FnMut(&str) -> Result<(), E>,
+    ) -> Result<Self, E> {
         let (mut what, mut count, mut part_of_range) = (None, None, None);
-        let name = match span.title {
+        let name = match title {
             Title::Part(part) | Title::Other(part) => {
                 if let Name::Object(_, thing) = part.name() {
                     what = Some(thing.name());
                 }
-                if matches!(span.title, Title::Other(_)) {
+                if matches!(title, Title::Other(_)) {
                     part_of_range = Some(part.names(&mut *charge)?);
                 }
                 part_name(part, charge)?
@@ -210,14 +219,15 @@ impl RangeEntry {
                 name.into()
             }
         };
-        let Range { start: begin, end } = span.range;
+        let Range { start: begin, end } = range;
         let (bytes, part) = (end.saturating_sub(begin), part_of_range);
+        let (parts, kinds) = (Vec::new(), Vec::new());
         Ok(Self { begin, end, bytes, name, part, what, count, parts, kinds })
     }
 }
 
 impl KindEntry {
-    fn of(kind: &KindTotal) -> Self {
+    pub(super) fn of(kind: &KindTotal) -> Self {
         let what = kind.what.map(ObjectKind::name);
         Self { name: kind.name, what, count: kind.count, bytes: kind.bytes }
     }

@@ -2,6 +2,7 @@
 
 use core::ops::Range;
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
@@ -89,9 +90,78 @@ pub struct KindTotal {
     pub bytes: u64,
 }
 
+/// The ranges of a file, made one at a time: a file may have millions.
+#[derive(Clone, Debug)]
+pub struct Ranges<'m, 'a> {
+    nest: Nest<'m, 'a>,
+    cells: Vec<Cell>,
+}
+
+/// A range of [`Ranges`], whose contents are made on demand.
+#[derive(Clone, Debug)]
+pub(super) struct LazySpan<'r, 'm, 'a> {
+    pub(super) range: Range<u64>,
+    pub(super) title: Title<'m, 'a>,
+    nest: &'r Nest<'m, 'a>,
+    inner: Inner<'r>,
+}
+
+/// The contents of a [`LazySpan`].
+pub(super) enum LazyWithin<'r, 'm, 'a> {
+    Nothing,
+    Spans(Box<dyn Iterator<Item = LazySpan<'r, 'm, 'a>> + 'r>),
+    Kinds(Vec<KindTotal>),
+}
+
+/// The cells that the contents of a range are made of.
+#[derive(Clone, Copy, Debug)]
+enum Inner<'r> {
+    Nothing,
+    /// The contents are summed up by kind.
+    Summed(&'r [Cell]),
+    /// The contents of a group, with their level.
+    Nested(&'r [Cell], Option<Key>, u32),
+}
+
+impl<'m, 'a> Ranges<'m, 'a> {
+    /// Returns the outermost ranges.
+    pub(super) fn spans<'r>(&'r self) -> Box<dyn Iterator<Item = LazySpan<'r, 'm, 'a>> + 'r> {
+        match self.nest.within(&self.cells, None, 0) {
+            LazyWithin::Spans(spans) => spans,
+            _ => Box::new(core::iter::empty()),
+        }
+    }
+}
+
+impl<'r, 'm, 'a> LazySpan<'r, 'm, 'a> {
+    /// Returns the contents of the range.
+    pub(super) fn within(&self) -> LazyWithin<'r, 'm, 'a> {
+        match self.inner {
+            Inner::Nothing => LazyWithin::Nothing,
+            Inner::Summed(cells) => LazyWithin::Kinds(self.nest.kinds(cells)),
+            Inner::Nested(cells, of, level) => self.nest.within(cells, of, level),
+        }
+    }
+
+    /// Makes all contents. The recursion is as deep as the nesting.
+    fn all(self) -> Span<'m, 'a> {
+        let within = match self.within() {
+            LazyWithin::Nothing => Within::Nothing,
+            LazyWithin::Spans(spans) => Within::Spans(spans.map(Self::all).collect()),
+            LazyWithin::Kinds(kinds) => Within::Kinds(kinds),
+        };
+        Span { range: self.range, title: self.title, within }
+    }
+}
+
 impl<'a> Map<'a> {
     /// Returns the file as nested ranges. A map [in detail](Self::in_detail) gives the best result.
     pub fn nested(&self, nesting: Nesting) -> Vec<Span<'_, 'a>> {
+        self.ranges(nesting).spans().map(LazySpan::all).collect()
+    }
+
+    /// Returns the file as nested ranges, as [`nested`](Self::nested) does, made one at a time.
+    pub fn ranges(&self, nesting: Nesting) -> Ranges<'_, 'a> {
         let mut cells = Vec::new();
         for piece in &self.pieces {
             let mut start = piece.range.start;
@@ -104,10 +174,7 @@ impl<'a> Map<'a> {
                 cells.push(Cell { range, node: piece.part, segment });
             }
         }
-        match (Nest { map: self, nesting }.within(&cells, None, 0)) {
-            Within::Spans(spans) => spans,
-            _ => Vec::new(),
-        }
+        Ranges { nest: Nest { map: self, nesting }, cells }
     }
 
     /// Returns the segment at `offset` and its end. Outside segments, returns `None` and the start
@@ -123,6 +190,7 @@ impl<'a> Map<'a> {
 }
 
 /// A piece, or a part of one, that lies in one segment or in none.
+#[derive(Clone, Debug)]
 struct Cell {
     range: Range<u64>,
     node: u32,
@@ -151,6 +219,7 @@ enum Like {
     Between,
 }
 
+#[derive(Clone, Copy, Debug)]
 struct Nest<'m, 'a> {
     map: &'m Map<'a>,
     nesting: Nesting,
@@ -158,25 +227,32 @@ struct Nest<'m, 'a> {
 
 impl<'m, 'a> Nest<'m, 'a> {
     /// Returns the contents of a range, whose `cells` are the group `of`; `None` is the whole file.
-    fn within(&self, cells: &[Cell], of: Option<Key>, level: u32) -> Within<'m, 'a> {
-        let key = |cell: &Cell| self.key(cell, of);
+    fn within<'r>(
+        &'r self,
+        cells: &'r [Cell],
+        of: Option<Key>,
+        level: u32,
+    ) -> LazyWithin<'r, 'm, 'a> {
+        let key = move |cell: &Cell| self.key(cell, of);
         cost::charge(cells.len());
         if cells.iter().all(|cell| key(cell) == Key::End) {
-            return Within::Nothing;
+            return LazyWithin::Nothing;
         }
         if level >= self.nesting.depth {
-            return Within::Kinds(self.kinds(cells));
+            return LazyWithin::Kinds(self.kinds(cells));
         }
-        let chunks: Vec<_> = cells.chunk_by(|a, b| key(a) == key(b)).collect();
-        if chunks.len() <= self.nesting.most {
-            let spans =
-                chunks.into_iter().filter_map(|chunk| self.span(chunk, key(chunk.first()?), level));
-            return Within::Spans(spans.collect());
+        let is_same = move |a: &Cell, b: &Cell| key(a) == key(b);
+        let span = move |chunk: &'r [Cell]| self.span(chunk, key(chunk.first()?), level);
+        let most = self.nesting.most;
+        // Without a limit, the chunks are not counted: there may be millions.
+        if most == usize::MAX || cells.chunk_by(is_same).nth(most).is_none() {
+            return LazyWithin::Spans(Box::new(cells.chunk_by(is_same).filter_map(span)));
         }
+        let chunks: Vec<_> = cells.chunk_by(is_same).collect();
         let runs = self.runs(cells, &chunks, of);
-        let many = runs.len() > self.nesting.most;
+        let many = runs.len() > most;
         if many && of.is_some() {
-            return Within::Kinds(self.kinds(cells));
+            return LazyWithin::Kinds(self.kinds(cells));
         }
         // On the outermost level, only segments may be summed up by kind.
         let shown = match many {
@@ -188,16 +264,23 @@ impl<'m, 'a> Nest<'m, 'a> {
         if let (Some(first), Some(last)) = (rest.first(), cells.last()) {
             let from = cells.partition_point(|cell| cell.range.start < self.starts(first));
             let rest = cells.get(from..).unwrap_or_default();
-            let count = rest.chunk_by(|a, b| key(a) == key(b));
+            let count = rest.chunk_by(is_same);
             let count =
                 count.filter(|chunk| chunk.iter().any(|cell| cell.segment.is_some())).count();
-            spans.push(Span {
-                range: self.starts(first)..last.range.end,
-                title: Title::Alike { name: "segments", count: wide(count) },
-                within: Within::Kinds(self.kinds(rest)),
-            });
+            let title = Title::Alike { name: "segments", count: wide(count) };
+            let range = self.starts(first)..last.range.end;
+            spans.push(self.lazy(range, title, Inner::Summed(rest)));
         }
-        Within::Spans(spans)
+        LazyWithin::Spans(Box::new(spans.into_iter()))
+    }
+
+    fn lazy<'r>(
+        &'r self,
+        range: Range<u64>,
+        title: Title<'m, 'a>,
+        inner: Inner<'r>,
+    ) -> LazySpan<'r, 'm, 'a> {
+        LazySpan { range, title, nest: self, inner }
     }
 
     /// Returns the start of the first cell of a group.
@@ -205,7 +288,7 @@ impl<'m, 'a> Nest<'m, 'a> {
         cells.first().map_or(u64::MAX, |cell| cell.range.start)
     }
 
-    fn span(&self, cells: &[Cell], key: Key, level: u32) -> Option<Span<'m, 'a>> {
+    fn span<'r>(&'r self, cells: &'r [Cell], key: Key, level: u32) -> Option<LazySpan<'r, 'm, 'a>> {
         let range = cells.first()?.range.start..cells.last()?.range.end;
         let title = match key {
             Key::Segment(nth) => Title::Segment(nth),
@@ -213,13 +296,13 @@ impl<'m, 'a> Nest<'m, 'a> {
             Key::Foreign(node) => Title::Other(self.map.part(node)),
             Key::End => Title::Part(self.map.part(cells.first()?.node)),
         };
-        let within = match key {
+        let inner = match key {
             Key::Segment(_) | Key::Node(_) => {
-                self.within(cells, Some(key), level.saturating_add(1))
+                Inner::Nested(cells, Some(key), level.saturating_add(1))
             }
-            Key::Foreign(_) | Key::End => Within::Nothing,
+            Key::Foreign(_) | Key::End => Inner::Nothing,
         };
-        Some(Span { range, title, within })
+        Some(self.lazy(range, title, inner))
     }
 
     /// Merges adjacent chunks of the same kind, together with the padding and vtables between them.
@@ -253,7 +336,12 @@ impl<'m, 'a> Nest<'m, 'a> {
     }
 
     /// Returns the range that consists of merged chunks.
-    fn run(&self, cells: &[Cell], of: Option<Key>, level: u32) -> Option<Span<'m, 'a>> {
+    fn run<'r>(
+        &'r self,
+        cells: &'r [Cell],
+        of: Option<Key>,
+        level: u32,
+    ) -> Option<LazySpan<'r, 'm, 'a>> {
         let range = cells.first()?.range.start..cells.last()?.range.end;
         let key = |cell: &Cell| self.key(cell, of);
         let mut major = cells.iter().filter(|cell| self.like(cell, of) != Like::Between);
@@ -264,17 +352,17 @@ impl<'m, 'a> Nest<'m, 'a> {
                 Key::Foreign(_) => Title::Other(part),
                 _ => Title::Part(part),
             };
-            let within = match cells {
-                [_] => Within::Nothing,
-                _ => Within::Kinds(self.kinds(cells)),
+            let inner = match cells {
+                [_] => Inner::Nothing,
+                _ => Inner::Summed(cells),
             };
-            return Some(Span { range, title, within });
+            return Some(self.lazy(range, title, inner));
         };
         match self.like(first, of) {
             Like::Same(node) => {
-                let within = self.within(cells, Some(Key::Node(node)), level.saturating_add(1));
+                let inner = Inner::Nested(cells, Some(Key::Node(node)), level.saturating_add(1));
                 let title = Title::Part(self.map.part(node));
-                Some(Span { range, title, within })
+                Some(self.lazy(range, title, inner))
             }
             Like::Of(parent) => {
                 let mut count = 1u64;
@@ -288,7 +376,7 @@ impl<'m, 'a> Nest<'m, 'a> {
                     return self.span(cells, last, level);
                 }
                 let title = Title::Alike { name: self.fixed(parent), count };
-                Some(Span { range, title, within: Within::Kinds(self.kinds(cells)) })
+                Some(self.lazy(range, title, Inner::Summed(cells)))
             }
             Like::Between => None,
         }

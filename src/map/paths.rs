@@ -1,6 +1,7 @@
 //! Paths to tables, vtables, vectors and strings, recorded during a visit of the tables.
 
 use core::fmt;
+use core::ops::Range;
 
 use alloc::vec::Vec;
 
@@ -15,8 +16,8 @@ pub(super) enum Detail {
     Parts,
     /// In addition, the path of each table, vtable, vector and string.
     Things,
-    /// In addition, the path of the object that contains this byte of the FlatBuffer.
-    Byte(u32),
+    /// In addition, the path of the object that contains this byte of the file.
+    Byte(u64),
 }
 
 /// The kind of an object in the FlatBuffer.
@@ -104,15 +105,27 @@ impl fmt::Display for TablePath<'_> {
 /// Records paths during a visit of the tables.
 pub(super) struct Paths {
     detail: Detail,
+    /// The range of the visited FlatBuffer in the file.
+    region: Range<u64>,
     list: Vec<Last>,
     /// The index of the current path.
     here: u32,
     /// The number of components, from the start of the list, that kept paths need.
     needed: usize,
-    hit: Option<(u32, RoleRange)>,
+    hit: Option<Found>,
     /// The role of the wanted byte if it lies after the fields of a table. It is used only if no
     /// other object contains the byte.
-    tail: Option<(u32, RoleRange)>,
+    tail: Option<Found>,
+}
+
+/// The path and the role of the wanted byte.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    /// The index of the last component of the path.
+    pub(super) last: u32,
+    pub(super) role: RoleRange,
+    /// The start of the FlatBuffer in the file, from which the role's positions count.
+    pub(super) begin: u64,
 }
 
 /// The state to restore when a table has been visited.
@@ -123,7 +136,20 @@ pub(super) struct Back {
 
 impl Paths {
     pub(super) fn new(detail: Detail) -> Self {
-        Self { detail, list: Vec::new(), here: NO_PATH, needed: 0, hit: None, tail: None }
+        Self {
+            detail,
+            region: 0..0,
+            list: Vec::new(),
+            here: NO_PATH,
+            needed: 0,
+            hit: None,
+            tail: None,
+        }
+    }
+
+    /// Begins the visit of the FlatBuffer with this range in the file.
+    pub(super) fn begin(&mut self, region: Range<u64>) {
+        self.region = region;
     }
 
     /// Adds a component to the current path.
@@ -158,12 +184,16 @@ impl Paths {
             Detail::Parts => return None,
             Detail::Things if self.here == NO_PATH => return None,
             Detail::Things => {}
-            Detail::Byte(at) => {
+            Detail::Byte(_) => {
+                let at = self.wanted()?;
                 let inside = at.checked_sub(pos).is_some_and(|from| from < bytes);
-                if !inside || self.hit.is_some() {
+                // A table of a payload goes before the object that contains the payload.
+                let is_of_payload =
+                    self.tail.as_ref().is_some_and(|tail| tail.begin != self.region.start);
+                if !inside || self.hit.is_some() || is_of_payload {
                     return None;
                 }
-                self.hit = Some((self.here, of(at)));
+                self.hit = Some(Found { last: self.here, role: of(at), begin: self.region.start });
             }
         }
         self.needed = self.list.len();
@@ -173,18 +203,26 @@ impl Paths {
     /// Keeps the path of the table at `pos` if the wanted byte lies in the table's tail: after its last
     /// field, and before the end that its vtable declares.
     pub(super) fn keep_tail(&mut self, pos: u32, end: u16, declared: u16) -> Option<u32> {
-        let Detail::Byte(at) = self.detail else { return None };
+        let at = self.wanted()?;
         let tail = pos.saturating_add(end.into())..pos.saturating_add(declared.into());
         if !tail.contains(&at) || self.tail.is_some() {
             return None;
         }
-        self.tail = Some((self.here, RoleRange::beyond(tail)));
+        let role = RoleRange::beyond(tail);
+        self.tail = Some(Found { last: self.here, role, begin: self.region.start });
         self.needed = self.list.len();
         Some(self.here)
     }
 
+    /// Returns the position of the wanted byte in the visited FlatBuffer.
+    fn wanted(&self) -> Option<u32> {
+        let Detail::Byte(at) = self.detail else { return None };
+        let at = self.region.contains(&at).then(|| at.saturating_sub(self.region.start))?;
+        u32::try_from(at).ok()
+    }
+
     /// Returns the path and the role of the wanted byte.
-    pub(super) fn found(&self) -> Option<&(u32, RoleRange)> {
+    pub(super) fn found(&self) -> Option<&Found> {
         self.hit.as_ref().or(self.tail.as_ref())
     }
 

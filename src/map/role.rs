@@ -327,8 +327,11 @@ pub(super) fn in_header(
         }
         start = next;
     }
-    (ByteRole::Header("of a newer writer"), start..end)
+    (ByteRole::Header(BEHIND), start..end)
 }
+
+/// The name of the bytes behind the known fields of a header.
+pub(super) const BEHIND: &str = "of a newer writer";
 
 /// The fields at the start of every FlatBuffer with an identifier.
 pub(super) const STANDARD: &[HeaderField] = &[("root offset", 4), ("identifier", 4)];

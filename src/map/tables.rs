@@ -6,17 +6,20 @@ use super::claims::Claims;
 use super::paths::ObjectKind;
 use super::role::{self, RoleRange};
 use super::{Label, ROOT, index, narrow};
-use crate::bytes::u32_at;
+use crate::bytes::{u32_at, wide};
 use crate::error::PathComponent;
 use crate::flat::desc::{FieldDesc, Kind, TableDesc};
-use crate::flat::view::{Raw, Table};
+use crate::flat::view::{List, Raw, Table};
 use crate::schema::program::view::ExecutionPlan;
 
 /// Visits each object once, and claims it for the first reference that reaches it.
-pub(super) struct Pass<'c, 'a> {
-    claims: &'c mut Claims<'a>,
+pub(super) struct Pass<'c, 'a, 'p, 'r> {
+    claims: &'c mut Claims<'a, 'p>,
     /// The start of the FlatBuffer in the file.
     begin: u64,
+    region: &'r [u8],
+    /// The methods of a program, for their names.
+    plans: List<'a, ExecutionPlan<'a>>,
     tables: Bits,
     vectors: Bits,
     vtables: Bits,
@@ -28,11 +31,28 @@ pub(super) struct Pass<'c, 'a> {
     methods: u32,
 }
 
-impl<'c, 'a> Pass<'c, 'a> {
-    pub(super) fn new(claims: &'c mut Claims<'a>) -> Self {
-        let len = claims.region.len();
+impl<'c, 'a, 'p> Pass<'c, 'a, 'p, 'a> {
+    /// Begins a visit of the file's FlatBuffer.
+    pub(super) fn of_file(claims: &'c mut Claims<'a, 'p>) -> Self {
+        let (begin, region) = (claims.region_range.start, claims.region);
+        Self::new(claims, begin, region)
+    }
+
+    /// Sets the methods of the program that is visited.
+    pub(super) fn with_plans(self, plans: Option<List<'a, ExecutionPlan<'a>>>) -> Self {
+        Self { plans: plans.unwrap_or_default(), ..self }
+    }
+}
+
+impl<'c, 'a, 'p, 'r> Pass<'c, 'a, 'p, 'r> {
+    /// Begins a visit of a FlatBuffer with the bytes `region`, which begins at `begin` of the file.
+    pub(super) fn new(claims: &'c mut Claims<'a, 'p>, begin: u64, region: &'r [u8]) -> Self {
+        let len = region.len();
+        claims.paths.begin(begin..begin.saturating_add(wide(len)));
         Self {
-            begin: claims.region_range.start,
+            begin,
+            region,
+            plans: List::default(),
             tables: Bits::new(len / 4),
             vectors: Bits::new(len / 4),
             vtables: Bits::new(len / 2),
@@ -44,19 +64,19 @@ impl<'c, 'a> Pass<'c, 'a> {
     }
 
     /// Visits everything that the root refers to.
-    pub(super) fn root<T: Table<'a>>(self, root: T, name: &'static str) {
+    pub(super) fn root<T: Table<'r>>(self, root: T, name: &'static str) {
         self.raw_root(root.raw(), T::DESC, name);
     }
 
     /// Visits everything that a root of type `desc` refers to.
-    pub(super) fn raw_root(mut self, root: Raw<'a>, desc: &'static TableDesc, name: &'static str) {
+    pub(super) fn raw_root(mut self, root: Raw<'r>, desc: &'static TableDesc, name: &'static str) {
         let section = self.claims.section("root");
         let back = self.claims.paths.enter(PathComponent::Field(name));
         self.table(root, desc, section);
         self.claims.paths.leave(back);
         for (pos, bytes, node) in core::mem::take(&mut self.declared) {
             // The declared size of a table is not proven, so it may exceed the region.
-            let room = narrow(self.claims.region.len()).saturating_sub(pos);
+            let room = narrow(self.region.len()).saturating_sub(pos);
             self.claim(pos, bytes.min(room), node);
         }
     }
@@ -84,7 +104,7 @@ impl<'c, 'a> Pass<'c, 'a> {
         node
     }
 
-    fn table(&mut self, raw: Raw<'a>, desc: &'static TableDesc, section: u32) {
+    fn table(&mut self, raw: Raw<'r>, desc: &'static TableDesc, section: u32) {
         if !self.tables.insert(raw.pos() >> 2) {
             return;
         }
@@ -115,7 +135,7 @@ impl<'c, 'a> Pass<'c, 'a> {
 
     fn field(
         &mut self,
-        raw: Raw<'a>,
+        raw: Raw<'r>,
         desc: &'static TableDesc,
         field: &'static FieldDesc,
         section: u32,
@@ -142,7 +162,7 @@ impl<'c, 'a> Pass<'c, 'a> {
                 let node = self.claims.child(section, STRINGS);
                 let back = self.claims.paths.enter(PathComponent::Field(field.name));
                 let bytes = narrow(strings.len()).saturating_mul(4).saturating_add(4);
-                let region = self.claims.region;
+                let region = self.region;
                 let in_list = |at| role::in_tables(region, pos, at);
                 self.thing(pos, bytes, node, ObjectKind::Vector, in_list);
                 let places = (0..).map_while(|nth| Some((nth, strings.place(nth)?)));
@@ -191,7 +211,7 @@ impl<'c, 'a> Pass<'c, 'a> {
 
     /// Claims the string at `pos`.
     fn text(&mut self, pos: u32, node: u32) {
-        let len = u32_at(self.claims.region, index(pos)).unwrap_or_default();
+        let len = u32_at(self.region, index(pos)).unwrap_or_default();
         // The bytes include the length before the text, and the zero after it.
         let bytes = len.saturating_add(5);
         let in_text = |at| role::in_text(pos, len, at);
@@ -200,13 +220,13 @@ impl<'c, 'a> Pass<'c, 'a> {
 
     fn list(
         &mut self,
-        raw: Raw<'a>,
+        raw: Raw<'r>,
         desc: &'static TableDesc,
         field: &'static FieldDesc,
         of: &'static TableDesc,
         section: u32,
     ) {
-        let Some(list) = raw.list::<Raw<'a>>(field.slot) else { return };
+        let Some(list) = raw.list::<Raw<'r>>(field.slot) else { return };
         let section = self.owner(desc, field, section);
         let pos = list.pos().saturating_sub(4);
         if !self.vectors.insert(pos >> 2) {
@@ -215,7 +235,7 @@ impl<'c, 'a> Pass<'c, 'a> {
         let node = self.claims.child(section, of.name);
         let bytes = narrow(list.len()).saturating_mul(4);
         let back = self.claims.paths.enter(PathComponent::Field(field.name));
-        let region = self.claims.region;
+        let region = self.region;
         let in_list = |at| role::in_tables(region, pos, at);
         self.thing(pos, bytes.saturating_add(4), node, ObjectKind::Vector, in_list);
         let methods = core::ptr::eq(of, ExecutionPlan::DESC);
@@ -225,7 +245,7 @@ impl<'c, 'a> Pass<'c, 'a> {
                 if self.tables.contains(table.pos() >> 2) {
                     continue;
                 }
-                section = self.method(table);
+                section = self.method(nth);
             }
             let element = self.claims.paths.enter(PathComponent::Index(nth));
             self.table(table, of, section);
@@ -235,13 +255,16 @@ impl<'c, 'a> Pass<'c, 'a> {
     }
 
     /// Creates the part of a method, which becomes the current one.
-    fn method(&mut self, plan: Raw<'a>) -> u32 {
+    fn method(&mut self, nth: u32) -> u32 {
         let parent = self.claims.section("methods");
         self.methods = self.methods.saturating_add(1);
         self.method = match self.methods {
             // Each read of a name checks it to be UTF-8. The verifier charged this once for each
             // plan.
-            0..=MOST_METHODS => self.claims.node(parent, Label::Method(plan.str(PLAN_NAME))),
+            0..=MOST_METHODS => {
+                let name = self.plans.get(index(nth)).and_then(|plan| plan.name());
+                self.claims.node(parent, Label::Method(name))
+            }
             _ => self.claims.child(parent, "other methods"),
         };
         self.claims.child(self.method, "signature")
@@ -336,9 +359,6 @@ impl Bits {
 fn bit(place: u32) -> u64 {
     1u64.wrapping_shl(place & 63)
 }
-
-/// The slot of a plan's name.
-const PLAN_NAME: u16 = 0;
 
 /// The maximum number of methods that get a part each. Genuine files have fewer.
 const MOST_METHODS: u32 = 1024;

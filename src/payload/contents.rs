@@ -1,36 +1,48 @@
-//! The constants in payloads of XNNPACK: their places, quantization, and the nodes that read them.
+//! The contents of payloads: their parts, the data that their graphs use, and the constants of
+//! XNNPACK with their quantization and the nodes that read them.
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::for_each_xnnpack_graph;
+use super::data_use::{self, DataUse};
+use super::graph::Graph;
 use super::inputs::{NodeInput, inputs};
+use super::layout::Layout;
+use super::place::{ConstantPlace, Key, NamedRanges};
+use super::sections::Sections;
+use super::tables::TablesPlace;
 use super::xnnpack::{PayloadConstant, XnnpackGraph, tensor_of};
+use crate::backend::Backend;
 use crate::bytes::wide;
 use crate::cost;
 use crate::file::source::Source;
 use crate::flat::desc::{Member, UnionDesc};
 use crate::flat::view::Table;
-use crate::handle::{File, Handle, OpenError};
+use crate::foreign::ForeignFormat;
+use crate::handle::{File, Handle, OpenError, ReadVec};
 use crate::limits::Limits;
-use crate::quoted::Untrusted;
 use crate::schema::xnnpack::XNNDatatype;
 use crate::schema::xnnpack::view::{
     PerChannelGroupQuant, PerChannelQuant, XNNQuantParams, XNode, XValue, XValueUnion,
 };
 
-/// The contents of a payload of XNNPACK.
+/// The contents of a payload whose layout is known.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PayloadContents {
+    /// The backend.
+    pub backend: Backend,
     /// The range of the payload in the file.
     pub range: Range<u64>,
-    /// The range of the graph in the file.
+    /// The range of the graph in the file. It is empty if the payload has no known tables.
     pub graph: Range<u64>,
-    /// The constants, in the order of the graph's values.
+    /// The constants of a graph of XNNPACK, in the order of the graph's values.
     pub constants: Vec<GraphConstant>,
+    /// The data that a graph of another backend uses.
+    pub uses: Vec<DataUse>,
+    /// The parts of the payload, with the bytes of its tables, if they were requested.
+    pub(crate) layout: Option<Layout>,
 }
 
 /// A value of a graph whose bytes are in a file: a constant.
@@ -50,29 +62,6 @@ pub struct GraphConstant {
     /// The first node that reads the value; `None` if no node reads it.
     pub reader: Option<Reader>,
 }
-
-/// The place of a constant's bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ConstantPlace {
-    /// A range of the file, in the payload.
-    Payload(Range<u64>),
-    /// Named data, of the program or of a `.ptd`.
-    Named {
-        /// The key.
-        key: Key,
-        /// The number of bytes that the payload declares for the data.
-        size: u64,
-        /// The range of the data in the file; `None` if the file does not have the key.
-        range: Option<Range<u64>>,
-    },
-    /// The payload has no constant with this index, so the backend refuses the payload.
-    Nowhere,
-}
-
-/// A key of named data. Several constants may share a key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Key(Arc<str>);
 
 /// The quantization of a constant.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,10 +117,10 @@ pub struct Reader {
 }
 
 impl PayloadContents {
-    /// Returns the contents of a program's payloads. A payload that several delegates share appears
-    /// once. Payloads of other backends are left out, and so are payloads that cannot be read. If
-    /// graphs overlap, the last payloads are left out when all graphs together would exceed the
-    /// file's length.
+    /// Returns the contents of a program's payloads with known tables. A payload that several
+    /// delegates share appears once. Payloads of other backends are left out, and so are payloads
+    /// that cannot be read. If graphs overlap, the last payloads are left out when all graphs
+    /// together would exceed the file's length.
     ///
     /// Only headers and graphs are read, no constants.
     ///
@@ -142,34 +131,129 @@ impl PayloadContents {
         handle: &Handle<S>,
         limits: &Limits,
     ) -> Result<Vec<Self>, OpenError<S::Error>> {
+        Self::read_all(handle, limits, false)
+    }
+
+    /// Returns the contents as [`all`](Self::all) does, with the parts of each payload: its tables,
+    /// or the sections that its header lists. A [`Map`](crate::map::Map) breaks such payloads down.
+    ///
+    /// The bytes of all graphs are kept in memory.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`all`](Self::all).
+    pub fn all_with_parts<S: Source>(
+        handle: &Handle<S>,
+        limits: &Limits,
+    ) -> Result<Vec<Self>, OpenError<S::Error>> {
+        Self::read_all(handle, limits, true)
+    }
+
+    fn read_all<S: Source>(
+        handle: &Handle<S>,
+        limits: &Limits,
+        has_parts: bool,
+    ) -> Result<Vec<Self>, OpenError<S::Error>> {
+        let File::Pte(pte) = handle.file() else { return Ok(Vec::new()) };
         let mut named = NamedRanges::new();
-        if let File::Pte(pte) = handle.file() {
-            for (key, range) in pte.named_data() {
-                if let (Some(key), Ok(range)) = (key, range) {
-                    cost::look_up(key, named.len());
-                    // If keys are equal, runtimes use the first entry.
-                    named.entry(key).or_insert(range);
-                }
+        for (key, range) in pte.named_data() {
+            if let (Some(key), Ok(range)) = (key, range) {
+                cost::look_up(key, named.len());
+                // If keys are equal, runtimes use the first entry.
+                named.entry(key).or_insert(range);
             }
         }
-        let mut all = Vec::new();
-        for_each_xnnpack_graph(handle, limits, |payload, graph| {
-            all.push(Self::of(payload.range(), graph, &named));
-        })?;
+        let (mut all, mut seen) = (Vec::new(), BTreeSet::new());
+        let mut budget = limits.bytes_visited(pte.file_len());
+        // Payloads may overlap, and data of each one is kept.
+        let mut left = pte.file_len();
+        let mut sections_left = pte.file_len() / BYTES_PER_SECTION;
+        for payload in pte.payloads().filter_map(Result::ok) {
+            let (range, len) = (payload.range(), payload.len());
+            let Some(backend) = payload.backend() else { continue };
+            cost::look_up("", seen.len());
+            if !seen.insert((range.start, range.end)) {
+                continue;
+            }
+            let mut read = |part: Range<u64>| {
+                let size = part.end.saturating_sub(part.start);
+                let Some(rest) = budget.checked_sub(size) else { return Ok(None) };
+                budget = rest;
+                let start = range.start.saturating_add(part.start);
+                handle.source().read_vec(start..start.saturating_add(size)).map(Some)
+            };
+            let mut layout = Layout::new(len, Some(backend), limits);
+            if !TablesPlace::is_known(backend) {
+                let read = |part| read(part).map(Option::unwrap_or_default);
+                let found = match has_parts {
+                    true => Sections::of(backend, len, read)?,
+                    false => None,
+                };
+                let Some(Ok(found)) = found else { continue };
+                let count = wide(found.sections.len()).saturating_add(1);
+                let Some(rest) = sections_left.checked_sub(count) else { continue };
+                sections_left = rest;
+                layout.add_sections(found.sections);
+                layout.end_header_at_sections();
+                let graph = range.start..range.start;
+                let (constants, uses) = (Vec::new(), Vec::new());
+                all.push(Self { backend, range, graph, constants, uses, layout: Some(layout) });
+                continue;
+            }
+            let Some(head) = read(0..len.min(ForeignFormat::HEAD))? else { continue };
+            let Some(Ok(place)) = TablesPlace::of_payload(backend, &head, len) else { continue };
+            let Some(bytes) = read(place.range.clone())? else { continue };
+            let mut contents = match Graph::at(backend, &place, (&head, len), &bytes, limits) {
+                Ok(Some(graph)) => {
+                    let size = place.range.end.saturating_sub(place.range.start);
+                    let Some(rest) = left.checked_sub(size) else { continue };
+                    left = rest;
+                    Self::of(backend, range, &place, (&head, &graph), &named)
+                }
+                _ => continue,
+            };
+            if has_parts && layout.add_tables(&head, (place, bytes), false).is_ok() {
+                contents.layout = Some(layout);
+            }
+            all.push(contents);
+        }
         Ok(all)
     }
 
-    /// Returns the contents of a payload that is a standalone file of `len` bytes.
-    pub(crate) fn of_file(len: u64, graph: &XnnpackGraph<'_>) -> Self {
-        Self::of(0..len, graph, &NamedRanges::new())
+    /// Returns the contents of a payload that is a standalone file of `len` bytes. It begins with
+    /// `head`, and its tables are at `place`.
+    pub(crate) fn of_file(
+        backend: Backend,
+        len: u64,
+        place: &TablesPlace,
+        (head, graph): (&[u8], &Graph<'_>),
+    ) -> Self {
+        Self::of(backend, 0..len, place, (head, graph), &NamedRanges::new())
     }
 
-    fn of(range: Range<u64>, graph: &XnnpackGraph<'_>, named: &NamedRanges<'_>) -> Self {
-        let shifted = |part: &Range<u64>| {
-            let at = |pos: u64| range.start.saturating_add(pos);
-            at(part.start)..at(part.end)
-        };
-        let mut places = Places { graph, named, start: range.start, keys: BTreeMap::new() };
+    fn of(
+        backend: Backend,
+        range: Range<u64>,
+        place: &TablesPlace,
+        (head, graph): (&[u8], &Graph<'_>),
+        named: &NamedRanges<'_>,
+    ) -> Self {
+        let at = |pos: u64| range.start.saturating_add(pos);
+        let (mut constants, mut uses) = (Vec::new(), Vec::new());
+        match graph {
+            Graph::Xnnpack(graph) => constants = Self::constants(range.start, graph, named),
+            graph => uses = data_use::all(graph, head, &range, named),
+        }
+        let graph = at(place.range.start)..at(place.range.end);
+        Self { backend, range, graph, constants, uses, layout: None }
+    }
+
+    fn constants(
+        start: u64,
+        graph: &XnnpackGraph<'_>,
+        named: &NamedRanges<'_>,
+    ) -> Vec<GraphConstant> {
+        let mut places = Places { graph, named, start, keys: BTreeMap::new() };
         let mut readers = readers(graph);
         let (mut constants, mut seen) = (Vec::new(), BTreeSet::new());
         for value in graph.root().xvalues().into_iter().flatten() {
@@ -192,7 +276,7 @@ impl PayloadContents {
                 reader: readers.remove(&id),
             });
         }
-        Self { graph: shifted(&graph.parts().graph), range, constants }
+        constants
     }
 }
 
@@ -201,36 +285,6 @@ impl GraphConstant {
     #[must_use]
     pub fn bytes(&self) -> Option<u64> {
         self.data.bytes()
-    }
-}
-
-impl ConstantPlace {
-    /// Returns the range of the bytes; `None` if the bytes are not in the file.
-    #[must_use]
-    pub fn range(&self) -> Option<Range<u64>> {
-        match self {
-            Self::Payload(range) => Some(range.clone()),
-            Self::Named { range, .. } => range.clone(),
-            Self::Nowhere => None,
-        }
-    }
-
-    /// Returns the number of bytes that the payload declares; `None` if it has no such constant.
-    #[must_use]
-    pub fn bytes(&self) -> Option<u64> {
-        match self {
-            Self::Payload(range) => Some(range.end.saturating_sub(range.start)),
-            Self::Named { size, .. } => Some(*size),
-            Self::Nowhere => None,
-        }
-    }
-}
-
-impl Key {
-    /// Returns the text of the key.
-    #[must_use]
-    pub fn as_untrusted(&self) -> Untrusted<'_> {
-        Untrusted::from(&*self.0)
     }
 }
 
@@ -271,8 +325,9 @@ struct Places<'g, 'p> {
 /// A key, and the range of its data; `None` if the file does not have the data.
 type NamedPlace = (Key, Option<Range<u64>>);
 
-/// The ranges of a file's named data.
-type NamedRanges<'k> = BTreeMap<&'k str, Range<u64>>;
+/// The number of bytes of a file for each section that is kept. Headers may overlap, and a section
+/// needs memory.
+const BYTES_PER_SECTION: u64 = 64;
 
 impl Places<'_, '_> {
     fn of(&mut self, nth: u32) -> ConstantPlace {
@@ -289,7 +344,7 @@ impl Places<'_, '_> {
                 cost::look_up("", self.keys.len());
                 let known = self.keys.entry(place).or_insert_with(|| {
                     cost::look_up(key, self.named.len());
-                    (Key(Arc::from(key)), self.named.get(key).cloned())
+                    (Key::from(key), self.named.get(key).cloned())
                 });
                 let (key, range) = known.clone();
                 ConstantPlace::Named { key, size, range }

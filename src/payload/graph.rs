@@ -129,14 +129,26 @@ impl<'p> Graph<'p> {
             Some(Ok(place)) => place,
         };
         if let Some(bytes) = read(place.range.clone())? {
-            each(match backend {
-                Backend::Xnnpack => XnnpackParts::of(&head, len)
-                    .and_then(|parts| XnnpackGraph::read(parts, &bytes, limits))
-                    .map(|graph| Some(Graph::Xnnpack(graph))),
-                _ => Tables::read(&place, &bytes, limits).map(Graph::of),
-            });
+            each(Graph::at(backend, &place, (&head, len), &bytes, limits));
         }
         Ok(())
+    }
+
+    /// Proves the graph at `place` with these `bytes`, in a payload of `len` bytes that begins with
+    /// `head`.
+    pub(crate) fn at(
+        backend: Backend,
+        place: &TablesPlace,
+        (head, len): (&[u8], u64),
+        bytes: &'p [u8],
+        limits: &Limits,
+    ) -> Result<Option<Self>, Unreadable> {
+        match backend {
+            Backend::Xnnpack => XnnpackParts::of(head, len)
+                .and_then(|parts| XnnpackGraph::read(parts, bytes, limits))
+                .map(|graph| Some(Graph::Xnnpack(graph))),
+            _ => Tables::read(place, bytes, limits).map(Graph::of),
+        }
     }
 
     /// Returns the graph, if the root table is that of Vulkan, TOSA, the native backend or MLX.
@@ -246,24 +258,4 @@ pub fn for_each_graph<S: Source>(
         Graph::with(payload.backend(), len, read, limits, |graph| each(&payload, graph))?;
     }
     Ok(())
-}
-
-/// Calls `each` with the graphs of XNNPACK, as [`for_each_graph`] does. Their total length is at
-/// most that of the file, since callers keep data of each graph and graphs may overlap. Graphs
-/// beyond that length are left out.
-pub(crate) fn for_each_xnnpack_graph<S: Source>(
-    handle: &Handle<S>,
-    limits: &Limits,
-    mut each: impl FnMut(&Payload<'_>, &XnnpackGraph<'_>),
-) -> Result<(), OpenError<S::Error>> {
-    let mut left = handle.file_len();
-    for_each_graph(handle, limits, |payload, graph| {
-        if let Ok(Some(Graph::Xnnpack(graph))) = graph
-            && let Range { start, end } = graph.parts().graph
-            && let Some(rest) = left.checked_sub(end.saturating_sub(start))
-        {
-            left = rest;
-            each(payload, &graph);
-        }
-    })
 }

@@ -43,6 +43,10 @@ pub struct Sections {
     pub scratch: Option<u64>,
     /// The sections, in the order of the header.
     pub sections: Vec<Section>,
+    /// The start of the directory of an archive.
+    pub(crate) directory: Option<u64>,
+    /// The starts of the headers of an archive's members, in order.
+    pub(crate) headers: Vec<u64>,
 }
 
 /// A part of a payload, with opaque contents.
@@ -117,7 +121,11 @@ impl Sections {
             _ => return Ok(None),
         };
         let members = archive::members(&mut Head { len, read });
-        let found = members.and_then(|(members, directory)| Ok(found(members, directory)?));
+        let found = members.and_then(|(members, directory)| {
+            let headers = members.iter().map(|member| member.header).collect();
+            let found = found(members, directory)?;
+            Ok(Self { directory: Some(directory), headers, ..found })
+        });
         Stop::apart(found).map(Some)
     }
 

@@ -121,7 +121,7 @@ impl SectionSummary {
     /// Adds the sections of one payload. `named` is the named data of the file.
     fn add(&mut self, found: Sections, named: &NamedSizes<'_>) {
         self.read = self.read.saturating_add(1);
-        let Sections { version, target, scratch, sections } = found;
+        let Sections { version, target, scratch, sections, .. } = found;
         note(&mut self.versions, version);
         note(&mut self.targets, target);
         self.scratch = self.scratch.max(scratch);

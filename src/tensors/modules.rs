@@ -8,7 +8,7 @@ use core::cmp::Reverse;
 
 use super::{ConstantRow, TensorPlace, TensorRow, datatype_name};
 use crate::handle::File;
-use crate::map::{Map, Name, Part, SizeTree, User};
+use crate::map::{Map, Name, Part, SizeTree, User, is_hash};
 use crate::method;
 use crate::payload::PayloadContents;
 use crate::pte::operator_name;
@@ -161,8 +161,11 @@ fn collect<'m, 'a>(
         Name::Method(_) => (users, "methods"),
         _ => (users, ""),
     };
-    let is_split =
-        part.parts().next().is_some() && (top != TABLES || name == TABLES || is_inline(name));
+    // The graph of a payload is one piece.
+    let is_graph = name == "graph" && matches!(users.first(), Some(User::Delegate { .. }));
+    let is_split = part.parts().next().is_some()
+        && !is_graph
+        && (top != TABLES || name == TABLES || is_inline(name));
     if is_split {
         part.parts().for_each(|part| collect(part, top, users, pieces));
         return;
@@ -206,6 +209,12 @@ impl Piece<'_, '_> {
                 path.push(if scales { format!("{name} scales") } else { name });
                 path
             }
+            Some(&User::Graph { key: Some(key), .. }) if !is_hash(key) => modules(key),
+            Some(&User::Graph { method, delegate: index, value, .. }) => {
+                let mut path = delegate(method, index);
+                path.push(value.map_or_else(|| "data".into(), |value| format!("value {value}")));
+                path
+            }
             Some(User::Key(key)) => match key.unwrap_or_default() {
                 "" => alloc::vec![self.part.into(), "(no key)".into()],
                 key => modules(key),
@@ -221,6 +230,10 @@ impl Piece<'_, '_> {
             User::Tensor { .. } => id(user).and_then(|id| facts.operators.get(&id).cloned()),
             User::Delegate { id, .. } => id.map(cut),
             User::Constant { reader, .. } => reader.map(|reader| reader.operator().to_string()),
+            User::Graph { backend, node, .. } => Some(match node {
+                Some(node) => format!("node {node} of {}", backend.id()),
+                None => backend.id().to_string(),
+            }),
             User::Key(_) => None,
         };
         let place = match user {
@@ -285,7 +298,8 @@ impl Facts {
                     constants.insert((*delegate, *value));
                     delegates.entry(method.unwrap_or_default()).or_default().insert(*delegate);
                 }
-                User::Delegate { method, index, .. } => {
+                User::Graph { method, delegate: index, .. }
+                | User::Delegate { method, index, .. } => {
                     delegates.entry(method.unwrap_or_default()).or_default().insert(*index);
                 }
                 User::Key(Some(key)) => keys.push(key),

@@ -497,6 +497,31 @@ fn the_nodes_of_a_payload_are_a_cluster_in_its_call() {
     assert_snapshot("graph-payloads", &shown);
 }
 
+/// Graphs of Vulkan and MLX are drawn too. A delegate whose graph is not known says so.
+#[test]
+fn delegates_of_other_backends_are_open_or_say_that_they_are_not() {
+    for (file, expected) in [
+        (
+            "vulkan_conv",
+            &["et_vk.conv_with_clamp.default", "input 0, v", "output 1, v", "float32["][..],
+        ),
+        ("mlx_mlp", &["TransposeNode", "AddmmNode", "input 0, v"]),
+        ("native_mlp", &["the nodes of this payload are not known"]),
+    ] {
+        let path = format!("tests/data/pte/{file}.pte");
+        for format in ["dot", "mermaid"] {
+            let shown = good(&["graph", "--payloads", "--format", format, &path]);
+            for text in expected {
+                assert!(shown.contains(text), "{file} has no {text:?}: {shown}");
+            }
+        }
+        let closed = good(&["graph", &path]);
+        assert!(!closed.contains("are not known"), "{closed}");
+        let payloads = json(&["graph", "--payloads", "--json", &path])["payloads"].clone();
+        assert_eq!(payloads.as_array().unwrap().is_empty(), file == "native_mlp");
+    }
+}
+
 /// Every edge joins two nodes that are drawn, and every node is drawn once. Graphviz can read the
 /// picture.
 #[test]

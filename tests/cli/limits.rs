@@ -43,6 +43,32 @@ fn too_little_memory_is_an_error_with_the_needed_amount() {
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
 }
 
+/// Rows are made one at a time: all levels of a map need no more memory than one.
+#[cfg(target_os = "linux")]
+#[test]
+fn all_levels_of_a_map_need_the_memory_of_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("methods.pte");
+    // Many methods, each a table of 4 bytes, that share the vtable at 8.
+    let count = 100_000u32;
+    let mut bytes = b"\x14\0\0\0ET12\x04\0\x04\0\x08\0\x08\0\0\0\x04\0".to_vec();
+    let vector = [8, 4, count].into_iter();
+    let offsets = (0..count).map(|_| 4 * count);
+    let tables = (0..count).map(|nth| 32 + 4 * count + 4 * nth - 8);
+    bytes.extend(vector.chain(offsets).chain(tables).flat_map(u32::to_le_bytes));
+    fs::write(&path, bytes).unwrap();
+    let path = path.to_str().unwrap();
+    let is_enough = |kilobytes: u32, more: &[&str]| {
+        let done = run_in_memory(kilobytes, &[&["map", path, "--depth"], more].concat());
+        done.status.success()
+    };
+    let least = (40_000..600_000).step_by(8_000).find(|&kilobytes| is_enough(kilobytes, &["1"]));
+    let least = least.expect("the memory of one level");
+    for more in [&["9"][..], &["3"], &["9", "--json"]] {
+        assert!(is_enough(least, more), "{more:?} in {least} kB");
+    }
+}
+
 #[test]
 fn limits_can_be_set_by_flags() {
     let small = pte(&["info", "--max-program", "1000", LINEAR]);

@@ -122,7 +122,9 @@ fn constants_of_all_samples_are_in_the_map_once() {
         let map = Map::with_payloads(&file, &payloads);
         assert_eq!(map.root().bytes(), bytes.len() as u64, "{}", path.display());
         let is_constant = |part: u32| match map.part(part).name() {
-            Name::Users(users) => matches!(users.first(), Some(User::Constant { .. })),
+            Name::Users(users) => {
+                matches!(users.first(), Some(User::Constant { .. } | User::Graph { .. }))
+            }
             _ => false,
         };
         let pieces = map.pieces().iter().filter(|piece| is_constant(piece.part));

@@ -139,8 +139,13 @@ fn tensors_of_a_key_list_the_delegates_that_request_it() {
         assert_eq!((&rows[0]["storage"], &rows[1]["storage"]), (&"blob".into(), &"named".into()));
         assert_eq!((&rows[1]["backend"], &rows[1]["delegate"]), (&backend.into(), &0.into()));
         assert_eq!((&rows[0]["key"], &rows[0]["offset"]), (&rows[1]["key"], &rows[1]["offset"]));
-        // Without a key, data is listed once.
-        assert!(!good(&["tensors", file]).contains(backend));
+        // Without a key, the delegates are listed too, and with --largest they replace the blob.
+        let all = json(&["tensors", "--json", file]);
+        let all = all["tensors"].as_array().unwrap();
+        assert!(all.contains(&rows[0]) && all.contains(&rows[1]), "{all:?}");
+        let largest = json(&["tensors", "--json", "--largest", "99", file]);
+        let largest = largest["tensors"].as_array().unwrap();
+        assert!(!largest.contains(&rows[0]) && largest.contains(&rows[1]), "{largest:?}");
     }
 }
 

@@ -1,0 +1,253 @@
+//! The nodes and values of graphs of Vulkan, TOSA and MLX.
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::facts::{Datatype, Facts, MOST_DIMS, NodeFacts, OperatorName, Role, ValueFacts};
+use crate::bytes::narrow;
+use crate::cost;
+use crate::flat::desc::{Kind, Number};
+use crate::flat::view::{List, Table};
+use crate::payload::Graph;
+use crate::payload::xnnpack::NO_ID;
+use crate::schema::mlx::view::{MLXGraph, SlotVariant};
+use crate::schema::mlx::{SlotType, desc};
+use crate::schema::scalar::ScalarType;
+use crate::schema::tosa::view::TosaGraph;
+use crate::schema::vulkan::view::{GraphTypes, VkGraph};
+
+/// Returns the facts of a graph; `None` for a backend whose graphs are not drawn.
+pub(super) fn facts(graph: &Graph<'_>) -> Option<Facts> {
+    Some(match graph {
+        Graph::Vulkan(graph) => vulkan(*graph),
+        Graph::Tosa(graph) => tosa(*graph),
+        Graph::Mlx(graph) => mlx(*graph),
+        _ => return None,
+    })
+}
+
+/// Collects the facts of a graph.
+#[derive(Default)]
+struct Builder<'p> {
+    facts: Facts,
+    /// The names of operators, by their position and length in memory: calls may share a long name.
+    names: BTreeMap<(usize, usize), u32>,
+    /// The ids of values, by their names.
+    ids: BTreeMap<&'p str, u32>,
+    written: BTreeSet<u32>,
+}
+
+impl<'p> Builder<'p> {
+    fn value(
+        &mut self,
+        id: u32,
+        datatype: &'static str,
+        (rank, sizes): (usize, impl Iterator<Item = u32>),
+        (role, argument): (Role, u32),
+    ) {
+        let rank = narrow(rank);
+        let mut dims = [0; MOST_DIMS];
+        dims.iter_mut().zip(sizes).for_each(|(to, size)| *to = size);
+        let datatype = Datatype::Named(datatype);
+        let is_written = false;
+        self.facts.values.push(ValueFacts { id, datatype, rank, dims, argument, role, is_written });
+    }
+
+    /// Returns the id of a value with a name.
+    fn id(&mut self, name: &'p str) -> u32 {
+        cost::look_up(name, self.ids.len());
+        let next = narrow(self.ids.len());
+        *self.ids.entry(name).or_insert(next)
+    }
+
+    /// Returns the name of an operator that the payload spells.
+    fn name(&mut self, name: &str) -> OperatorName {
+        cost::look_up("", self.names.len());
+        let nth = *self.names.entry((name.as_ptr().addr(), name.len())).or_insert_with(|| {
+            let short: String = name.chars().take(MOST_CHARACTERS).collect();
+            self.facts.names.push(Box::from(short));
+            narrow(self.facts.names.len()).saturating_sub(1)
+        });
+        OperatorName::Listed(nth)
+    }
+
+    fn node(&mut self, name: OperatorName, reads: &[u32], writes: &[u32]) {
+        // A node has a small number of outputs, if it is genuine.
+        let writes = writes.get(..writes.len().min(u8::MAX.into())).unwrap_or_default();
+        let outputs = u8::try_from(writes.len()).unwrap_or_default();
+        let begin = narrow(self.facts.operands.len());
+        self.facts.operands.extend(reads.iter().chain(writes));
+        for &id in writes {
+            cost::look_up("", self.written.len());
+            self.written.insert(id);
+        }
+        self.facts.nodes.push(NodeFacts { name, outputs, begin });
+    }
+
+    fn finish(mut self) -> Facts {
+        let values = &mut self.facts.values;
+        cost::sort(values.len());
+        values.sort_by_key(|value| value.id);
+        values.dedup_by_key(|value| value.id);
+        for value in values {
+            cost::look_up("", self.written.len());
+            value.is_written = self.written.contains(&value.id);
+        }
+        self.facts
+    }
+}
+
+/// The arguments of a call: the inputs of a graph, and then its outputs.
+struct Ends {
+    inputs: BTreeMap<u32, u32>,
+    outputs: BTreeMap<u32, u32>,
+}
+
+impl Ends {
+    fn new(inputs: impl Iterator<Item = u32>, outputs: impl Iterator<Item = u32>) -> Self {
+        let mut next = 0u32;
+        let mut argument = |id: u32| {
+            let argument = next;
+            next = next.saturating_add(1);
+            (id, argument)
+        };
+        let inputs = inputs.map(&mut argument).collect();
+        let outputs = outputs.map(argument).collect();
+        Self { inputs, outputs }
+    }
+
+    /// Returns the role of a value, and the index of its argument.
+    fn role(&self, id: u32, is_constant: bool) -> (Role, u32) {
+        cost::look_up("", self.inputs.len().saturating_add(self.outputs.len()));
+        match (self.inputs.get(&id), self.outputs.get(&id)) {
+            (Some(&argument), _) => (Role::Input, argument),
+            (None, Some(&argument)) => (Role::Output, argument),
+            (None, None) if is_constant => (Role::Constant, NO_ID),
+            (None, None) => (Role::Inner, NO_ID),
+        }
+    }
+}
+
+/// Vulkan's calls do not say what they write: the tensors that no earlier call wrote, except for
+/// inputs and constants. Lists of tensors are not followed.
+fn vulkan(graph: VkGraph<'_>) -> Facts {
+    let mut facts = Builder::default();
+    let ends = Ends::new(
+        graph.input_ids().into_iter().flatten(),
+        graph.output_ids().into_iter().flatten(),
+    );
+    // Whether a call may write each value; `None` for a value that is not a tensor.
+    let mut tensors = Vec::new();
+    for (id, value) in (0u32..).zip(graph.values().into_iter().flatten()) {
+        let Some(GraphTypes::VkTensor(tensor)) = value.value() else {
+            tensors.push(None);
+            continue;
+        };
+        let role = ends.role(id, tensor.constant_id() >= 0);
+        tensors.push(Some(matches!(role.0, Role::Inner | Role::Output)));
+        let datatype = tensor.datatype().name().unwrap_or("unknown datatype");
+        let dims = tensor.dims().unwrap_or_default();
+        facts.value(id, datatype, (dims.len(), dims.iter()), role);
+    }
+    let (mut reads, mut writes) = (Vec::new(), Vec::new());
+    for call in graph.chain().into_iter().flatten() {
+        reads.clear();
+        writes.clear();
+        let args = call.args().unwrap_or_default();
+        cost::charge(args.len());
+        for id in args.iter().filter_map(|arg| u32::try_from(arg).ok()) {
+            let tensor = usize::try_from(id).ok().and_then(|nth| tensors.get(nth)).copied();
+            let Some(may_write) = tensor.flatten() else { continue };
+            cost::look_up("", facts.written.len());
+            match may_write && !facts.written.contains(&id) {
+                true => writes.push(id),
+                false => reads.push(id),
+            }
+        }
+        let name = call.name().map_or(OperatorName::Unknown, |name| facts.name(name));
+        facts.node(name, &reads, &writes);
+    }
+    facts.finish()
+}
+
+/// Values of TOSA have names. Those of all blocks are in one picture.
+fn tosa(graph: TosaGraph<'_>) -> Facts {
+    let mut facts = Builder::default();
+    let blocks = graph.regions().into_iter().flatten();
+    let blocks: Vec<_> = blocks.flat_map(|region| region.blocks().into_iter().flatten()).collect();
+    let first = blocks.first();
+    let inputs: Vec<_> = first.and_then(|block| block.inputs()).into_iter().flatten().collect();
+    let outputs: Vec<_> = first.and_then(|block| block.outputs()).into_iter().flatten().collect();
+    let inputs: Vec<_> = inputs.into_iter().map(|name| facts.id(name)).collect();
+    let outputs: Vec<_> = outputs.into_iter().map(|name| facts.id(name)).collect();
+    let ends = Ends::new(inputs.into_iter(), outputs.into_iter());
+    for block in &blocks {
+        for tensor in block.tensors().into_iter().flatten() {
+            let id = facts.id(tensor.name().unwrap_or_default());
+            let datatype = tensor.r#type().name().unwrap_or("unknown datatype");
+            let sizes = tensor.shape().unwrap_or_default();
+            let count = sizes.len();
+            let sizes = sizes.iter().map(|size| u32::try_from(size).unwrap_or_default());
+            facts.value(id, datatype, (count, sizes), ends.role(id, false));
+        }
+        for operator in block.operators().into_iter().flatten() {
+            let reads: Vec<_> = operator.inputs().into_iter().flatten().collect();
+            let reads: Vec<_> = reads.into_iter().map(|name| facts.id(name)).collect();
+            let writes: Vec<_> = operator.outputs().into_iter().flatten().collect();
+            let writes: Vec<_> = writes.into_iter().map(|name| facts.id(name)).collect();
+            let name = operator.op().name().map_or(OperatorName::Unknown, OperatorName::Fixed);
+            facts.node(name, &reads, &writes);
+        }
+    }
+    facts.finish()
+}
+
+/// Instructions of MLX name tensors in their fields: those that begin with `out` are written.
+fn mlx(graph: MLXGraph<'_>) -> Facts {
+    let mut facts = Builder::default();
+    let ids = |map: Option<List<'_, SlotVariant<'_>>>| {
+        let slots = map.into_iter().flatten();
+        let slots = slots.filter(|slot| slot.slot_type() == SlotType::TensorSlot);
+        slots.map(|slot| slot.idx()).collect::<Vec<_>>()
+    };
+    let ends = Ends::new(ids(graph.input_map()).into_iter(), ids(graph.output_map()).into_iter());
+    let constants = graph.num_constant_tensors();
+    for (id, meta) in (0u32..).zip(graph.tensor_meta().into_iter().flatten()) {
+        let datatype = ScalarType(meta.scalar_type()).name().unwrap_or("unknown datatype");
+        let shape = meta.shape().unwrap_or_default();
+        let sizes = shape.iter().map(|size| u32::try_from(size.value()).unwrap_or_default());
+        let sizes = (shape.len(), sizes);
+        facts.value(id, datatype, sizes, ends.role(id, id < constants));
+    }
+    let chains = graph.instruction_chains().into_iter().flatten();
+    let all = chains.flat_map(|chain| chain.instructions().into_iter().flatten());
+    for instruction in all {
+        cost::charge(1);
+        let member = instruction.raw().member(&desc::Instruction);
+        let member = member.and_then(|(tag, node)| Some((desc::OpNode.member(tag)?, node)));
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        let mut name = OperatorName::Unknown;
+        if let Some((member, node)) = member {
+            name = OperatorName::Fixed(member.name);
+            for field in member.table.fields {
+                let Kind::Scalar(scalar) = field.kind else { continue };
+                let is_tensor = scalar.of.is_some_and(|of| of.name == "Tid");
+                if let Some(Number::Int(id)) = node.number(field.slot, scalar.prim)
+                    && let Some(id) = u32::try_from(id).ok().filter(|_| is_tensor)
+                {
+                    match field.name.starts_with("out") {
+                        true => writes.push(id),
+                        false => reads.push(id),
+                    }
+                }
+            }
+        }
+        facts.node(name, &reads, &writes);
+    }
+    facts.finish()
+}
+
+/// The largest number of characters kept of a name.
+const MOST_CHARACTERS: usize = 60;
