@@ -94,7 +94,7 @@ pub struct MapDocument<'d, P = Vec<RangeEntry>> {
     pub path: &'d UntrustedString,
     /// The size of the file in bytes.
     pub bytes: u64,
-    /// The outermost ranges of the file: a list, or [`RangeRows`].
+    /// The outermost ranges of the file: a list, or [`RangeRows`](super::RangeRows).
     pub parts: P,
 }
 
