@@ -135,6 +135,9 @@ impl ForeignFormat {
     /// assert_eq!(format, ForeignFormat::Payload(Backend::CoreMl));
     /// ```
     pub fn of_ends(head: &[u8], tail: &[u8]) -> Self {
+        let most = usize::try_from(Self::HEAD).unwrap_or(usize::MAX);
+        let head = head.get(..most).unwrap_or(head);
+        let tail = tail.get(tail.len().saturating_sub(most)..).unwrap_or_default();
         let format = Self::of(head);
         match format.may_be_core_ml(head) && ends_as_core_ml(tail) {
             true => Self::Payload(Backend::CoreMl),

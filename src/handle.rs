@@ -65,7 +65,7 @@ impl<'a> File<'a> {
     ///
     /// The first place that breaks a rule of the structure.
     pub fn read_with(bytes: &'a [u8], limits: &Limits) -> Result<Self, Error> {
-        match sniff(bytes)? {
+        match sniff(bytes).map_err(|error| of_ends(error, bytes))? {
             FileKind::Pte => Pte::read_with(bytes, limits).map(Self::Pte),
             FileKind::Ptd => Ptd::read_with(bytes, limits).map(Self::Ptd),
         }
@@ -200,6 +200,16 @@ impl<S: Source> Handle<S> {
             return Err(OpenError::PastEnd);
         }
         self.source.read_vec(range)
+    }
+}
+
+/// Returns the refusal of a file with the format that its last bytes tell too.
+fn of_ends(error: Error, bytes: &[u8]) -> Error {
+    match error.kind() {
+        ErrorKind::OtherFormat { .. } => {
+            error.of_kind(ErrorKind::OtherFormat { format: ForeignFormat::of_ends(bytes, bytes) })
+        }
+        _ => error,
     }
 }
 

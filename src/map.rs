@@ -150,13 +150,38 @@ pub enum User<'a> {
         backend: Backend,
         /// The key, if the data is named.
         key: Option<&'a str>,
-        /// The index of the value in the graph, if the data belongs to one.
-        value: Option<u32>,
-        /// The index of the first node that uses the value, if it is known.
-        node: Option<u32>,
+        /// The place in the graph.
+        place: GraphPlace,
     },
     /// The key of a blob, or of a tensor in a `.ptd`.
     Key(Option<&'a str>),
+}
+
+/// The place in a graph that uses data. It is small, since a file may have a user for each of its
+/// entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GraphPlace {
+    value: u32,
+    node: u32,
+}
+
+impl GraphPlace {
+    /// The index of no value and of no node.
+    const NONE: u32 = u32::MAX;
+
+    fn new(value: Option<u32>, node: Option<u32>) -> Self {
+        Self { value: value.unwrap_or(Self::NONE), node: node.unwrap_or(Self::NONE) }
+    }
+
+    /// Returns the index of the value in the graph; `None` if the data belongs to no value.
+    pub fn value(self) -> Option<u32> {
+        Some(self.value).filter(|&value| value != Self::NONE)
+    }
+
+    /// Returns the index of the first node that uses the value; `None` if it is not known.
+    pub fn node(self) -> Option<u32> {
+        Some(self.node).filter(|&node| node != Self::NONE)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -331,7 +356,8 @@ impl fmt::Display for User<'_> {
                 }
                 return f.write_str(if scales { " scales" } else { "" });
             }
-            &Self::Graph { method, delegate, backend, key, value, node } => {
+            &Self::Graph { method, delegate, backend, key, place } => {
+                let (value, node) = (place.value(), place.node());
                 // A payload that is a standalone file has no method.
                 if let Some(method) = method {
                     write!(f, "{method}:{delegate} {} ", backend.id())?;

@@ -3,7 +3,7 @@
 use core::fmt::Write;
 use std::collections::BTreeSet;
 
-use pte::{Backend, ErrorKind, ForeignFormat, Ptd, Pte};
+use pte::{Backend, ErrorKind, ForeignFormat, Handle, Limits, OpenError, Ptd, Pte};
 
 use crate::support::snapshot::assert_snapshot;
 
@@ -171,6 +171,21 @@ fn payloads_of_coreml_are_known_by_their_end() {
     for head in [&b"\x20\0\0\0ET12eh00"[..], b"\x20\0\0\0FT01FH01", b"FH01", b"PK\x03\x04", b"GGUF"]
     {
         assert_eq!(ForeignFormat::of_ends(head, tail), ForeignFormat::of(head));
+    }
+}
+
+/// A slice is refused as the same bytes of a source: by both ends, and by no more than their first and last bytes.
+#[test]
+fn slices_and_sources_are_refused_as_the_same_format() {
+    let tail = b"[:\"sedon\"{";
+    for zeros in [0, 15, 64, 100] {
+        let bytes = [&b"\0\0"[..], tail, &vec![0; zeros]].concat();
+        let slice = pte::File::read_with(&bytes, &Limits::UNTRUSTED).unwrap_err();
+        let OpenError::Refused(source) = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap_err()
+        else {
+            panic!("{zeros}");
+        };
+        assert_eq!(slice, source, "{zeros}");
     }
 }
 

@@ -13,7 +13,7 @@ rules! {
     FILE_KIND = Note "file-kind"
         "A file is a program or a data file, and not a bundled program, a payload, a package, a profile or an ETRecord."
         "Only a part of it is judged: the program in a bundle, the graph or the structure of others."
-        "Check the program alone: `pte extract` writes that of a bundle."
+        "Of a bundle, check the program alone: `pte extract --bundled` writes it. Of others, trust the rest as you trust who made it."
         Ignores ["10"];
 }
 

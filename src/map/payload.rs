@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::claims::{Claims, HEADER, HEADER_PADDING, PADDING};
 use super::role::STANDARD;
 use super::tables::Pass;
-use super::{Label, User, narrow};
+use super::{GraphPlace, Label, User, narrow};
 use crate::backend::Backend;
 use crate::file::HeaderField;
 use crate::payload::mlx::MlxHeader;
@@ -102,8 +102,8 @@ pub(super) fn constants_of<'c, 'a>(
         data.chain(scales.map(|scales| (scales, user(true))))
     });
     let uses = contents.uses.iter().map(move |one| {
-        let (backend, value, node) = (contents.backend, one.value, one.node);
-        (&one.place, User::Graph { method, delegate, backend, key: None, value, node })
+        let (backend, place) = (contents.backend, GraphPlace::new(one.value, one.node));
+        (&one.place, User::Graph { method, delegate, backend, key: None, place })
     });
     constants.chain(uses)
 }

@@ -210,9 +210,11 @@ impl Piece<'_, '_> {
                 path
             }
             Some(&User::Graph { key: Some(key), .. }) if !is_hash(key) => modules(key),
-            Some(&User::Graph { method, delegate: index, value, .. }) => {
+            Some(&User::Graph { method, delegate: index, place, .. }) => {
                 let mut path = delegate(method, index);
-                path.push(value.map_or_else(|| "data".into(), |value| format!("value {value}")));
+                path.push(
+                    place.value().map_or_else(|| "data".into(), |value| format!("value {value}")),
+                );
                 path
             }
             Some(User::Key(key)) => match key.unwrap_or_default() {
@@ -230,7 +232,7 @@ impl Piece<'_, '_> {
             User::Tensor { .. } => id(user).and_then(|id| facts.operators.get(&id).cloned()),
             User::Delegate { id, .. } => id.map(cut),
             User::Constant { reader, .. } => reader.map(|reader| reader.operator().to_string()),
-            User::Graph { backend, node, .. } => Some(match node {
+            User::Graph { backend, place, .. } => Some(match place.node() {
                 Some(node) => format!("node {node} of {}", backend.id()),
                 None => backend.id().to_string(),
             }),
