@@ -12,6 +12,8 @@ pub(crate) fn read<'a>(bytes: &'a [u8], limits: &Limits) -> Result<File<'a>> {
     };
     match error.kind() {
         ErrorKind::WrongKind { .. } => Ptd::read_with(bytes, limits).map(File::Ptd),
+        // Some formats are recognized by their last bytes too.
+        ErrorKind::OtherFormat { .. } => File::read_with(bytes, limits),
         _ => Err(error),
     }
 }
