@@ -5,10 +5,12 @@
 //! A payload is in a segment or in the FlatBuffer: [`Payload::range`] returns its range in the
 //! file. [`PayloadContents`] describes what is in a payload.
 
+use alloc::collections::BTreeSet;
 use core::fmt;
 use core::ops::Range;
 
 use crate::backend::Backend;
+use crate::cost;
 use crate::error::{Error, Result};
 use crate::pte::Pte;
 use crate::schema::program::view::BackendDelegate;
@@ -78,6 +80,16 @@ impl<'a> Pte<'a> {
         let plans = self.program().execution_plan().into_iter().flatten();
         let delegates = plans.flat_map(|plan| plan.delegates().into_iter().flatten());
         delegates.filter_map(|delegate| self.payload(delegate).transpose())
+    }
+
+    /// Returns the valid payloads, each once for each backend whose delegates share it.
+    pub(crate) fn distinct_payloads(&self) -> impl Iterator<Item = Payload<'a>> {
+        let mut seen = BTreeSet::new();
+        self.payloads().filter_map(Result::ok).filter(move |payload| {
+            let Range { start, end } = payload.range();
+            cost::look_up("", seen.len());
+            seen.insert((start, end, payload.backend()))
+        })
     }
 }
 

@@ -325,6 +325,25 @@ fn a_payload_of_several_delegates_is_read_once() {
     assert_eq!(graphs(&build::file(&program.to_string())), 1);
 }
 
+/// A delegate of an unknown backend in front does not hide the graph of a payload that both share.
+#[test]
+fn a_payload_of_two_backends_is_read_for_each() {
+    let mut program = sound("XNNFullyConnected");
+    let plan = &mut program["root"]["execution_plan"][0];
+    let delegate = plan["delegates"][0].clone();
+    let mut other = delegate.clone();
+    other["id"] = json!("OtherBackend");
+    plan["delegates"] = json!([other, delegate]);
+    let bytes = build::file(&program.to_string());
+    let handle = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
+    let mut read = Vec::new();
+    for_each_graph(&handle, &Limits::UNTRUSTED, |payload, graph| {
+        read.push((payload.id().unwrap().to_owned(), graph.unwrap().is_some()));
+    })
+    .unwrap();
+    assert_eq!(read, [("OtherBackend".into(), false), ("XnnpackBackend".into(), true)]);
+}
+
 /// Runtimes use the first of two entries with one key.
 #[test]
 fn a_constant_is_the_first_data_of_its_key() {

@@ -361,9 +361,7 @@ impl<'p, 'a> Judge<'_, '_, 'p, 'a> {
                 return Ok(());
             }
         };
-        let within = |part: Range<u64>| {
-            range.start.saturating_add(part.start)..range.start.saturating_add(part.end)
-        };
+        let within = |part: Range<u64>| shifted(part, range.start);
         let Some(bytes) = reader.read(within(parts.graph.clone()))? else { return Ok(()) };
         let graph = match XnnpackGraph::read(parts, &bytes, self.limits) {
             Ok(graph) => graph,
@@ -413,8 +411,9 @@ impl<'p, 'a> Judge<'_, '_, 'p, 'a> {
                 return Ok(());
             }
         };
-        let start = range.start.saturating_add(place.range.start);
-        let bytes = reader.read(start..range.start.saturating_add(place.range.end))?;
+        let region = shifted(place.range.clone(), range.start);
+        let start = region.start;
+        let bytes = reader.read(region)?;
         let Some(bytes) = bytes else { return Ok(()) };
         match Tables::read(&place, &bytes, self.limits) {
             Ok(tables) => {
@@ -525,6 +524,11 @@ fn calls_of(view: ExecutionPlan<'_>) -> impl Iterator<Item = DelegateInstruction
             _ => None,
         }
     })
+}
+
+/// Returns the range in the file of a part of the payload that begins at `start`.
+fn shifted(part: Range<u64>, start: u64) -> Range<u64> {
+    start.saturating_add(part.start)..start.saturating_add(part.end)
 }
 
 /// Returns the path of a delegate's payload in its method.

@@ -118,7 +118,7 @@ pub struct Reader {
 
 impl PayloadContents {
     /// Returns the contents of a program's payloads with known tables. A payload that several
-    /// delegates share appears once. Payloads of other backends are left out, and so are payloads
+    /// delegates of a backend share appears once. Payloads of other backends are left out, and so are payloads
     /// that cannot be read. If graphs overlap, the last payloads are left out when all graphs
     /// together would exceed the file's length.
     ///
@@ -163,18 +163,14 @@ impl PayloadContents {
                 named.entry(key).or_insert(range);
             }
         }
-        let (mut all, mut seen) = (Vec::new(), BTreeSet::new());
+        let mut all = Vec::new();
         let mut budget = limits.bytes_visited(pte.file_len());
         // Payloads may overlap, and data of each one is kept.
         let mut left = pte.file_len();
         let mut sections_left = pte.file_len() / BYTES_PER_SECTION;
-        for payload in pte.payloads().filter_map(Result::ok) {
+        for payload in pte.distinct_payloads() {
             let (range, len) = (payload.range(), payload.len());
             let Some(backend) = payload.backend() else { continue };
-            cost::look_up("", seen.len());
-            if !seen.insert((range.start, range.end)) {
-                continue;
-            }
             let mut read = |part: Range<u64>| {
                 let size = part.end.saturating_sub(part.start);
                 let Some(rest) = budget.checked_sub(size) else { return Ok(None) };

@@ -1,7 +1,6 @@
 //! The graphs in payloads of backends whose tables are known.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use core::ops::{Deref, Range};
 
@@ -10,7 +9,6 @@ use super::xnnpack::{XnnpackGraph, XnnpackParts};
 use super::{Payload, Unreadable};
 use crate::backend::Backend;
 use crate::bytes::until_nul;
-use crate::cost;
 use crate::file::source::Source;
 use crate::flat::view::{List, TableIter};
 use crate::foreign::ForeignFormat;
@@ -239,15 +237,10 @@ pub fn for_each_graph<S: Source>(
     mut each: impl FnMut(&Payload<'_>, Result<Option<Graph<'_>>, Unreadable>),
 ) -> Result<(), OpenError<S::Error>> {
     let File::Pte(pte) = handle.file() else { return Ok(()) };
-    let mut seen = BTreeSet::new();
     let mut left = limits.bytes_visited(pte.file_len());
     // A payload that the file does not contain has no graph.
-    for payload in pte.payloads().filter_map(Result::ok) {
+    for payload in pte.distinct_payloads() {
         let (range, len) = (payload.range(), payload.len());
-        cost::look_up("", seen.len());
-        if !seen.insert((range.start, range.end)) {
-            continue;
-        }
         let read = |part: Range<u64>| {
             let size = part.end.saturating_sub(part.start);
             let Some(rest) = left.checked_sub(size) else { return Ok(None) };

@@ -3,7 +3,7 @@
 //! The contents of sections are opaque: they are for a device, or for a vendor's compiler. The
 //! layouts are in docs/format.md §11.7. Each backend has its own file.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::{Deref, Range};
@@ -158,15 +158,10 @@ pub fn for_each_sections<S: Source>(
     mut each: impl FnMut(&Payload<'_>, Result<Sections, Unreadable>),
 ) -> Result<(), OpenError<S::Error>> {
     let File::Pte(pte) = handle.file() else { return Ok(()) };
-    let mut seen = BTreeSet::new();
     let mut left = Some(limits.bytes_visited(pte.file_len()));
-    for payload in pte.payloads().filter_map(Result::ok) {
+    for payload in pte.distinct_payloads() {
         let (range, len) = (payload.range(), payload.len());
         let Some(backend) = payload.backend() else { continue };
-        cost::look_up("", seen.len());
-        if !seen.insert((range.start, range.end)) {
-            continue;
-        }
         let read = |part: Range<u64>| {
             left = left.and_then(|left| left.checked_sub(part.end.saturating_sub(part.start)));
             if left.is_none() {

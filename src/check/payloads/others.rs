@@ -7,7 +7,7 @@ use alloc::borrow::Cow;
 use alloc::format;
 use core::ops::Range;
 
-use super::{Head, Judge, PAYLOAD_STRUCTURE, Reader, User, payload_path, reason};
+use super::{Head, Judge, PAYLOAD_STRUCTURE, Reader, User, payload_path, reason, shifted};
 use crate::backend::Backend;
 use crate::bytes::index;
 use crate::flat::view::Table;
@@ -32,9 +32,7 @@ impl Judge<'_, '_, '_, '_> {
     where
         R: FnMut(Range<u64>) -> Result<Option<Cow<'b, [u8]>>, E>,
     {
-        let within = |part: Range<u64>| {
-            range.start.saturating_add(part.start)..range.start.saturating_add(part.end)
-        };
+        let within = |part: Range<u64>| shifted(part, range.start);
         let Some(Head { bytes: head, len }) = reader.head(range.clone())? else { return Ok(()) };
         // `payload-magic` reports it.
         if backend.magic().is_some_and(|magic| !magic.is_in(&head)) {

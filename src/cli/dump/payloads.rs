@@ -42,7 +42,7 @@ impl<'d> PayloadWriter<'d> {
                 // A delegate has no tables if it has no payload, or an invalid reference to one.
                 let Ok(Some(payload)) = pte.payload(delegate) else { continue };
                 let range = payload.range();
-                if !seen.insert((range.start, range.end)) {
+                if !seen.insert((range.start, range.end, payload.backend())) {
                     continue;
                 }
                 if seen.len() > 1 {
