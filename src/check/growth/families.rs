@@ -334,7 +334,11 @@ pub(super) const FAMILIES: &[Family] = &[
         let mut b = Builder::graph();
         let key = b.text(&"k".repeat(n));
         let constant = b.table("ConstantDataOffset", &[("named_key", To(key))]);
-        let fields = [("datatype", Number(1)), ("constant_buffer_idx", Number(1))];
+        let fields = [
+            ("datatype", Number(1)),
+            ("constant_buffer_idx", Number(1)),
+            ("external_id", Number(u32::MAX.into())),
+        ];
         let values: Vec<_> = (0..n).map(|_| b.held("XValue", "XNNTensorValue", &fields)).collect();
         let (nodes, values) = (b.tables([]), b.tables(values));
         let constants = b.tables([constant, constant]);
