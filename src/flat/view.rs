@@ -167,6 +167,12 @@ impl<'a> Raw<'a> {
         self.target_pos(slot).map(|pos| text(self.buf, pos))
     }
 
+    /// Returns the length in bytes of the string that the offset in `slot` leads to.
+    #[inline]
+    pub(crate) fn str_len(self, slot: u16) -> Option<u32> {
+        self.target_pos(slot).map(|pos| proven(u32_at(self.buf, index(pos))))
+    }
+
     /// Returns the vector of numbers that the offset in `slot` leads to.
     #[inline]
     pub(crate) fn vector<T: Scalar>(self, slot: u16) -> Option<Vector<'a, T>> {

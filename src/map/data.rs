@@ -114,6 +114,7 @@ impl<'a, 'p> Claims<'a, 'p> {
                 self.child(ROOT, purpose.name());
             }
         }
+        self.users.reserve_exact(uses.len());
         for same in uses.chunk_by(|a, b| (a.purpose, &a.range) == (b.purpose, &b.range)) {
             let Some(Use { range, purpose, .. }) = same.first() else { continue };
             let inline = range.start < self.region_range.end;
@@ -200,6 +201,8 @@ fn uses<'a>(pte: &Pte<'a>, contents: &Contents<'_>) -> Vec<Use<'a>> {
             }
         }
     }
+    // A file may be mostly named data: a list that doubles would take half as much memory again.
+    uses.reserve_exact(pte.named_data().len());
     uses.extend(pte.named_data().filter_map(|(key, range)| {
         let range = range.ok()?;
         cost::look_up("", asked.len());
