@@ -42,6 +42,8 @@ mod build;
 mod document;
 mod edges;
 mod facts;
+#[cfg(test)]
+mod growth;
 mod nodes;
 mod part;
 mod payload;

@@ -1,4 +1,4 @@
-//! The nodes and values of graphs of Vulkan, TOSA and MLX.
+//! The nodes and values of graphs of Vulkan, TOSA, MLX and the native backend.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -9,22 +9,26 @@ use super::facts::{Datatype, Facts, MOST_DIMS, NodeFacts, OperatorName, Role, Va
 use crate::bytes::narrow;
 use crate::cost;
 use crate::flat::desc::{Kind, Number};
-use crate::flat::view::{List, Table};
+use crate::flat::view::{List, Strings, Table};
 use crate::payload::Graph;
 use crate::payload::xnnpack::NO_ID;
 use crate::schema::mlx::view::{MLXGraph, SlotVariant};
 use crate::schema::mlx::{SlotType, desc};
+use crate::schema::native::OpKind;
+use crate::schema::native::view::{Argument, ArgumentValue, Node, Program};
 use crate::schema::scalar::ScalarType;
 use crate::schema::tosa::view::TosaGraph;
 use crate::schema::vulkan::view::{GraphTypes, VkGraph};
 
-/// Returns the facts of a graph; `None` for a backend whose graphs are not drawn.
+/// Returns the facts of a graph; `None` for one of XNNPACK, whose facts
+/// [`PayloadGraph::of`](super::PayloadGraph::of) collects.
 pub(super) fn facts(graph: &Graph<'_>) -> Option<Facts> {
     Some(match graph {
+        Graph::Xnnpack(_) => return None,
         Graph::Vulkan(graph) => vulkan(*graph),
         Graph::Tosa(graph) => tosa(*graph),
+        Graph::Native(program) => native(*program),
         Graph::Mlx(graph) => mlx(*graph),
-        _ => return None,
     })
 }
 
@@ -34,8 +38,9 @@ struct Builder<'p> {
     facts: Facts,
     /// The names of operators, by their position and length in memory: calls may share a long name.
     names: BTreeMap<(usize, usize), u32>,
-    /// The ids of values, by their names.
+    /// The ids of values, by their names in the current part of the graph.
     ids: BTreeMap<&'p str, u32>,
+    next_id: u32,
     written: BTreeSet<u32>,
 }
 
@@ -58,8 +63,16 @@ impl<'p> Builder<'p> {
     /// Returns the id of a value with a name.
     fn id(&mut self, name: &'p str) -> u32 {
         cost::look_up(name, self.ids.len());
-        let next = narrow(self.ids.len());
-        *self.ids.entry(name).or_insert(next)
+        *self.ids.entry(name).or_insert_with(|| {
+            let id = self.next_id;
+            self.next_id = id.saturating_add(1);
+            id
+        })
+    }
+
+    /// Returns the ids of the values with these names.
+    fn ids(&mut self, names: Option<Strings<'p>>) -> Vec<u32> {
+        names.into_iter().flatten().map(|name| self.id(name)).collect()
     }
 
     /// Returns the name of an operator that the payload spells.
@@ -131,7 +144,8 @@ impl Ends {
 }
 
 /// Vulkan's calls do not say what they write: the tensors that no earlier call wrote, except for
-/// inputs and constants. Lists of tensors are not followed.
+/// inputs and constants. The tensors of a list are those of the first call that has the list, so
+/// that many calls with one long list cost no more than one.
 fn vulkan(graph: VkGraph<'_>) -> Facts {
     let mut facts = Builder::default();
     let ends = Ends::new(
@@ -140,10 +154,17 @@ fn vulkan(graph: VkGraph<'_>) -> Facts {
     );
     // Whether a call may write each value; `None` for a value that is not a tensor.
     let mut tensors = Vec::new();
+    let mut lists = BTreeMap::new();
     for (id, value) in (0u32..).zip(graph.values().into_iter().flatten()) {
-        let Some(GraphTypes::VkTensor(tensor)) = value.value() else {
-            tensors.push(None);
-            continue;
+        let tensor = match value.value() {
+            Some(GraphTypes::VkTensor(tensor)) => tensor,
+            other => {
+                if let Some(GraphTypes::ValueList(list)) = other {
+                    lists.insert(id, list.items().unwrap_or_default());
+                }
+                tensors.push(None);
+                continue;
+            }
         };
         let role = ends.role(id, tensor.constant_id() >= 0);
         tensors.push(Some(matches!(role.0, Role::Inner | Role::Output)));
@@ -151,13 +172,20 @@ fn vulkan(graph: VkGraph<'_>) -> Facts {
         let dims = tensor.dims().unwrap_or_default();
         facts.value(id, datatype, (dims.len(), dims.iter()), role);
     }
-    let (mut reads, mut writes) = (Vec::new(), Vec::new());
+    let (mut ids, mut reads, mut writes) = (Vec::new(), Vec::new(), Vec::new());
     for call in graph.chain().into_iter().flatten() {
         reads.clear();
         writes.clear();
-        let args = call.args().unwrap_or_default();
-        cost::charge(args.len());
-        for id in args.iter().filter_map(|arg| u32::try_from(arg).ok()) {
+        ids.clear();
+        for id in call.args().into_iter().flatten().filter_map(|arg| u32::try_from(arg).ok()) {
+            cost::look_up("", lists.len());
+            match lists.remove(&id) {
+                Some(list) => ids.extend(list.iter().filter_map(|id| u32::try_from(id).ok())),
+                None => ids.push(id),
+            }
+        }
+        cost::charge(ids.len());
+        for &id in &ids {
             let tensor = usize::try_from(id).ok().and_then(|nth| tensors.get(nth)).copied();
             let Some(may_write) = tensor.flatten() else { continue };
             cost::look_up("", facts.written.len());
@@ -178,10 +206,8 @@ fn tosa(graph: TosaGraph<'_>) -> Facts {
     let blocks = graph.regions().into_iter().flatten();
     let blocks: Vec<_> = blocks.flat_map(|region| region.blocks().into_iter().flatten()).collect();
     let first = blocks.first();
-    let inputs: Vec<_> = first.and_then(|block| block.inputs()).into_iter().flatten().collect();
-    let outputs: Vec<_> = first.and_then(|block| block.outputs()).into_iter().flatten().collect();
-    let inputs: Vec<_> = inputs.into_iter().map(|name| facts.id(name)).collect();
-    let outputs: Vec<_> = outputs.into_iter().map(|name| facts.id(name)).collect();
+    let inputs = facts.ids(first.and_then(|block| block.inputs()));
+    let outputs = facts.ids(first.and_then(|block| block.outputs()));
     let ends = Ends::new(inputs.into_iter(), outputs.into_iter());
     for block in &blocks {
         for tensor in block.tensors().into_iter().flatten() {
@@ -193,15 +219,82 @@ fn tosa(graph: TosaGraph<'_>) -> Facts {
             facts.value(id, datatype, (count, sizes), ends.role(id, false));
         }
         for operator in block.operators().into_iter().flatten() {
-            let reads: Vec<_> = operator.inputs().into_iter().flatten().collect();
-            let reads: Vec<_> = reads.into_iter().map(|name| facts.id(name)).collect();
-            let writes: Vec<_> = operator.outputs().into_iter().flatten().collect();
-            let writes: Vec<_> = writes.into_iter().map(|name| facts.id(name)).collect();
+            let (reads, writes) = (facts.ids(operator.inputs()), facts.ids(operator.outputs()));
             let name = operator.op().name().map_or(OperatorName::Unknown, OperatorName::Fixed);
             facts.node(name, &reads, &writes);
         }
     }
     facts.finish()
+}
+
+/// Values of the native backend have names, which are local to a method. A graph that is an argument
+/// of a node is not drawn.
+fn native(program: Program<'_>) -> Facts {
+    let mut facts = Builder::default();
+    for method in program.methods().into_iter().flatten() {
+        facts.ids.clear();
+        let Some(graph) = method.graph() else { continue };
+        let (inputs, outputs) = (facts.ids(graph.inputs()), facts.ids(graph.outputs()));
+        let ends = Ends::new(inputs.into_iter(), outputs.into_iter());
+        let constants = method.constants().into_iter().flatten();
+        let constants =
+            constants.filter_map(|constant| Some((constant.name()?, constant.meta()?, true)));
+        let others = graph.tensor_values().into_iter().flatten();
+        let others = others.filter_map(|value| Some((value.name()?, value.meta()?, false)));
+        for (name, meta, is_constant) in constants.chain(others) {
+            let id = facts.id(name);
+            let datatype = meta.dtype().name().unwrap_or("unknown datatype");
+            let sizes = meta.sizes().unwrap_or_default();
+            let count = sizes.len();
+            // As in a program, a dimension that varies has its largest size; without a bound its least.
+            let sizes =
+                sizes.iter().map(|dim| u32::try_from(dim.max()).or(u32::try_from(dim.min())));
+            let sizes = sizes.map(Result::unwrap_or_default);
+            facts.value(id, datatype, (count, sizes), ends.role(id, is_constant));
+        }
+        for node in graph.nodes().into_iter().flatten() {
+            if node.op_kind() == OpKind::CALL_FUNCTION {
+                native_call(&mut facts, node);
+            }
+        }
+    }
+    facts.finish()
+}
+
+/// A call reads the values that its arguments name. It writes its outputs, and the arguments that
+/// it mutates.
+fn native_call<'p>(facts: &mut Builder<'p>, node: Node<'p>) {
+    let (mut reads, mut writes) = (Vec::new(), Vec::new());
+    for input in node.inputs().into_iter().flatten() {
+        let Some(argument) = input.arg() else { continue };
+        let before = reads.len();
+        each_name(argument, |name| reads.push(facts.id(name)));
+        if input.mutated() {
+            writes.extend_from_slice(reads.get(before..).unwrap_or_default());
+        }
+    }
+    for output in node.outputs().into_iter().flatten() {
+        writes.extend(output.name().map(|name| facts.id(name)));
+        writes.extend(facts.ids(output.names()));
+    }
+    let name = node.target().map_or(OperatorName::Unknown, |name| facts.name(name));
+    facts.node(name, &reads, &writes);
+}
+
+/// Calls `each` with the name of each value that an argument reads.
+fn each_name<'p>(argument: Argument<'p>, mut each: impl FnMut(&'p str)) {
+    let (one, list) = match argument.value() {
+        Some(ArgumentValue::TensorArg(tensor)) => (tensor.name(), None),
+        Some(ArgumentValue::IntArg(number)) => (number.r#ref(), None),
+        Some(ArgumentValue::FloatArg(number)) => (number.r#ref(), None),
+        Some(ArgumentValue::BoolArg(number)) => (number.r#ref(), None),
+        Some(ArgumentValue::IntListArg(numbers)) => (None, numbers.refs()),
+        Some(ArgumentValue::TensorListArg(tensors)) => (None, tensors.names()),
+        Some(ArgumentValue::OptionalTensorListArg(tensors)) => (None, tensors.names()),
+        _ => (None, None),
+    };
+    let names = one.into_iter().chain(list.into_iter().flatten());
+    names.filter(|name| !name.is_empty()).for_each(&mut each);
 }
 
 /// Instructions of MLX name tensors in their fields: those that begin with `out` are written.

@@ -113,9 +113,9 @@ impl PayloadGraph {
     /// Returns the graphs of a program's payloads, in the order of their delegates. A payload that
     /// several delegates share has one graph.
     ///
-    /// The graphs of XNNPACK, Vulkan, TOSA and MLX are known. Payloads of other backends, and payloads
-    /// that cannot be read, are left out. If graphs overlap and together have more bytes than the
-    /// file, the last of them are left out too.
+    /// The graphs of XNNPACK, Vulkan, TOSA, MLX and the native backend are known. Payloads of other
+    /// backends, and payloads that cannot be read, are left out. If graphs overlap and together have
+    /// more bytes than the file, the last of them are left out too.
     ///
     /// # Errors
     ///
@@ -383,7 +383,7 @@ impl ValueFacts {
                 Some(name) => datatype_name(name).to_string(),
                 None => format!("datatype {}", datatype.0),
             },
-            Datatype::Named(name) => name.to_lowercase(),
+            Datatype::Named(name) => datatype_name(name).to_lowercase(),
         };
         let dims = self.dims.iter().take(at(self.rank));
         let more = if at(self.rank) > MOST_DIMS { ", …" } else { "" };

@@ -497,7 +497,7 @@ fn the_nodes_of_a_payload_are_a_cluster_in_its_call() {
     assert_snapshot("graph-payloads", &shown);
 }
 
-/// Graphs of Vulkan and MLX are drawn too. A delegate whose graph is not known says so.
+/// Graphs of other backends are drawn too. A delegate whose graph is not known says so.
 #[test]
 fn delegates_of_other_backends_are_open_or_say_that_they_are_not() {
     for (file, expected) in [
@@ -506,7 +506,8 @@ fn delegates_of_other_backends_are_open_or_say_that_they_are_not() {
             &["et_vk.conv_with_clamp.default", "input 0, v", "output 1, v", "float32["][..],
         ),
         ("mlx_mlp", &["TransposeNode", "AddmmNode", "input 0, v"]),
-        ("native_mlp", &["the nodes of this payload are not known"]),
+        ("native_mlp", &["torch.ops.aten.gelu.default", "m0i0n1", "float32[32, 16], float32[32]"]),
+        ("demo_backend", &["the nodes of this payload are not known"]),
     ] {
         let path = format!("tests/data/pte/{file}.pte");
         for format in ["dot", "mermaid"] {
@@ -518,8 +519,18 @@ fn delegates_of_other_backends_are_open_or_say_that_they_are_not() {
         let closed = good(&["graph", &path]);
         assert!(!closed.contains("are not known"), "{closed}");
         let payloads = json(&["graph", "--payloads", "--json", &path])["payloads"].clone();
-        assert_eq!(payloads.as_array().unwrap().is_empty(), file == "native_mlp");
+        assert_eq!(payloads.as_array().unwrap().is_empty(), file == "demo_backend");
     }
+}
+
+/// A node of Vulkan reads the tensors of a list, and writes the tensor that no call wrote before.
+#[test]
+fn the_tensors_of_a_list_are_operands_of_the_node() {
+    let payloads = json(&["graph", "--payloads", "--json", "tests/data/pte/vulkan_cat.pte"]);
+    let nodes = payloads["payloads"][0]["nodes"].as_array().unwrap();
+    let node = nodes.iter().find(|node| node["name"] == "aten.cat.default").unwrap();
+    assert_eq!(node["inputs"], json!([0, 1]));
+    assert_eq!(node["outputs"], json!([4]));
 }
 
 /// Every edge joins two nodes that are drawn, and every node is drawn once. Graphviz can read the

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use crate::file::header::{ExtendedHeader, FlatTensorHeader};
 use crate::flat::desc::{Kind, Schema, TableDesc};
-use crate::schema::{flat_tensor, mlx, program, qnn, xnnpack};
+use crate::schema::{flat_tensor, mlx, native, program, qnn, vulkan, xnnpack};
 use crate::{Ptd, Pte};
 
 /// The place of a written table, vector or string, as an offset from the end of the FlatBuffer.
@@ -45,6 +45,14 @@ impl Builder {
 
     pub(super) fn mlx() -> Self {
         Self { schema: &mlx::desc::SCHEMA, ..Self::pte() }
+    }
+
+    pub(super) fn vulkan() -> Self {
+        Self { schema: &vulkan::desc::SCHEMA, ..Self::pte() }
+    }
+
+    pub(super) fn native() -> Self {
+        Self { schema: &native::desc::SCHEMA, ..Self::pte() }
     }
 
     pub(super) fn qnn() -> Self {

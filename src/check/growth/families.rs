@@ -4,8 +4,12 @@ use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use binrw::BinWrite;
+use binrw::io::Cursor;
+
 use super::Made;
 use super::build::{At, Builder, Field, number};
+use crate::payload::vulkan::VulkanHeader;
 use crate::payload::xnnpack::XnnpackHeader;
 use Field::{Number, To};
 
@@ -368,6 +372,49 @@ pub(super) const FAMILIES: &[Family] = &[
         payload.extend([graph.len() as u64 + 24, 0].iter().flat_map(|number| number.to_le_bytes()));
         payload.extend(graph);
         delegated_to("MLXBackend", &payload, n, &[])
+    }),
+    ("n calls of Vulkan, all of one list of n tensors", &[], |n| {
+        let mut b = Builder::vulkan();
+        let fields = [("constant_id", Number(-1))];
+        let tensors = (0..n).map(|_| b.held("VkValue", "VkTensor", &fields));
+        let mut values: Vec<_> = tensors.collect();
+        let all = b.numbers(0..n);
+        values.push(b.held("VkValue", "ValueList", &[("items", To(all))]));
+        let args = b.numbers([n]);
+        let call = b.table("OperatorCall", &[("args", To(args))]);
+        let (calls, values) = (b.tables(vec![call; n]), b.tables(values));
+        let root = b.table("VkGraph", &[("chain", To(calls)), ("values", To(values))]);
+        let graph = b.alone(root);
+        let header = VulkanHeader {
+            length: VulkanHeader::LENGTH,
+            flatbuffer_offset: 32,
+            flatbuffer_size: graph.len() as u32,
+            bytes_offset: 32 + graph.len() as u32,
+            bytes_size: 0,
+        };
+        let mut payload = Cursor::new(vec![0; 4]);
+        payload.set_position(4);
+        header.write(&mut payload).unwrap();
+        let mut payload = payload.into_inner();
+        payload.resize(32, 0);
+        payload.extend(graph);
+        delegated_to("VulkanBackend", &payload, 1, &[])
+    }),
+    ("a native graph of n nodes, n / 256 of them with one list of 64 long names", &[], |n| {
+        let mut b = Builder::native();
+        let names: Vec<_> = (0..64).map(|nth| b.text(&format!("{nth:064}"))).collect();
+        let names = b.tables(names);
+        let argument = b.held("Argument", "TensorListArg", &[("names", To(names))]);
+        let input = b.table("NamedArgument", &[("arg", To(argument))]);
+        let (inputs, name) = (b.tables([input]), b.text(""));
+        let node = b.table("Node", &[("name", To(name)), ("inputs", To(inputs))]);
+        let others: Vec<_> = (0..n).map(|_| b.table("Node", &[("name", To(name))])).collect();
+        let nodes = b.tables(vec![node; n / 256].into_iter().chain(others));
+        let graph = b.table("Graph", &[("nodes", To(nodes))]);
+        let method = b.table("Method", &[("name", To(name)), ("graph", To(graph))]);
+        let methods = b.tables([method]);
+        let root = b.table("Program", &[("methods", To(methods))]);
+        delegated_to("NativeBackend", &b.alone(root), 1, &[])
     }),
     ("n delegates of QNN, with one spec of n op packages", &["qnn"], |n| {
         let mut b = Builder::qnn();
