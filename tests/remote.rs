@@ -547,6 +547,17 @@ mod command {
             assert_eq!(remote, String::from_utf8(local.stdout).unwrap(), "{verb}");
         }
         assert_eq!(pte(&["diff", &url, path]).status.code(), Some(0));
+        let payload = include_bytes!("data/other/mlx_mlp.payload");
+        let payload = Server::of(payload.to_vec());
+        for verb in ["info", "check", "size", "map", "dump"] {
+            let done = pte(&[verb, &payload.url("/m.payload")]);
+            assert_eq!(
+                done.status.code(),
+                Some(0),
+                "{verb}: {}",
+                String::from_utf8_lossy(&done.stderr)
+            );
+        }
         let spent = String::from_utf8(pte(&["info", "-v", &url]).stderr).unwrap();
         assert!(spent.contains("1 request, 1,808 bytes") && !spent.contains("SECRET"), "{spent}");
     }

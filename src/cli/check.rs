@@ -7,13 +7,13 @@ use clap::{Args, ValueEnum};
 use pte::check::{CheckDocument, CheckedFile, Checker, Policy, sarif};
 use pte::payload::Unreadable;
 use pte::quoted::UntrustedString;
-use pte::{Backend, ErrorKind, File, ForeignFormat, Ptd};
+use pte::{Backend, File, ForeignFormat, Ptd};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
 use super::Common;
 use super::config::ConfigArguments;
-use super::input::{self, Bytes, Input};
+use super::input::{self, Bytes, Input, Streams};
 use super::output::{Content, Output, formatted};
 use super::problem::{Problem, Status, note};
 use super::refusal;
@@ -155,18 +155,21 @@ impl Check {
         let mut outcomes: Vec<Outcome> = Vec::new();
         run_in_pool(|| {
             outcomes.par_extend(found.into_par_iter().map(|PathToCheck { path, problem }| {
-                let input = problem.map_or_else(|| Input::open(&path, &common.limits()), Err);
-                let data = Some(DataFiles { names: &names, files: &data });
-                let outcome =
-                    self.check(&path, input.as_ref(), data, (&settings, &progress), common);
+                let data = DataFiles { names: &names, files: &data };
+                let outcome = match problem {
+                    Some(problem) => Err(problem),
+                    None => self.check_path(&path, data, (&settings, &progress), common),
+                };
                 progress.add_file();
-                outcome
+                outcome.unwrap_or_else(|problem| of_problem(name_of(&path), &problem))
             }));
             outcomes.par_extend(with.par_iter().map(|(path, input)| {
-                let outcome =
-                    self.check(path, input.as_ref(), None, (&settings, &progress), common);
+                let outcome = match input {
+                    Ok(input) => self.check_input(input, None, (&settings, &progress), common),
+                    Err(problem) => Ok(of_problem(name_of(path), problem)),
+                };
                 progress.add_file();
-                outcome
+                outcome.unwrap_or_else(|problem| of_problem(name_of(path), &problem))
             }));
         });
         drop(progress);
@@ -214,75 +217,65 @@ impl Check {
         Ok(files)
     }
 
-    /// Checks a file, or reports why it could not be read. `data` is `None` if the file is itself a
-    /// data file.
-    fn check(
+    /// Checks a file of any kind.
+    fn check_path(
         &self,
         path: &Path,
-        input: Result<&Input, &Problem>,
-        data: Option<DataFiles<'_>>,
+        data: DataFiles<'_>,
         (settings, progress): (&Settings, &CheckProgress),
         common: &Common,
-    ) -> Outcome {
-        let checked = match input {
-            Ok(input) => self.check_input(input, data, (settings, progress), common),
-            Err(problem) => {
-                let payload = self.check_payload(path, problem, &settings.policy, common);
-                return payload.unwrap_or_else(|| of_problem(name_of(path), problem));
-            }
-        };
-        match checked {
-            Ok(file) if file.verdict == "ok" => (file, Status::Good),
-            Ok(file) => (file, Status::BadNews),
-            Err(problem) => of_problem(name_of(path), &problem),
+    ) -> Result<Outcome, Problem> {
+        let name = name_of(path);
+        let bytes = Bytes::open(path, &name, Streams::ModelsAndTables)?;
+        if let Some(format) = bytes.foreign_format(&name)?
+            && let Some(outcome) =
+                self.check_other(&bytes, &name, format, &settings.policy, common)?
+        {
+            return Ok(outcome);
         }
+        let input = Input::of(bytes, &name, &common.limits())?;
+        self.check_input(&input, Some(data), (settings, progress), common)
     }
 
-    /// Checks a standalone payload or profile, which was refused as a model with `problem`. Returns
-    /// `None` for any other file, and for a payload in an unknown form of a backend without rules.
-    fn check_payload(
+    /// Checks a standalone payload, profile, package or ETRecord. Returns `None` for any other file,
+    /// and for a payload in an unknown form of a backend without rules.
+    fn check_other(
         &self,
-        path: &Path,
-        problem: &Problem,
+        bytes: &Bytes,
+        name: &UntrustedString,
+        format: ForeignFormat,
         policy: &Policy,
         common: &Common,
-    ) -> Option<Outcome> {
-        let Problem::Refused { error, .. } = problem else { return None };
-        let ErrorKind::OtherFormat { format } = error.kind() else { return None };
+    ) -> Result<Option<Outcome>, Problem> {
         let kind = match format {
             ForeignFormat::Payload(_) => None,
             ForeignFormat::EtDump => Some("etdump"),
             ForeignFormat::EtRecord => Some("etrecord"),
             ForeignFormat::Ptn => Some("ptn"),
-            _ => return None,
+            _ => return Ok(None),
         };
         let is_judged = matches!(format, ForeignFormat::Payload(Backend::Xnnpack | Backend::Mlx));
-        let (name, limits) = (name_of(path), common.limits());
-        // A stream was already read to its end.
-        let bytes = input::open_regular(path).ok().map(|(file, len)| Bytes::whole(file, len))?;
-        let judged = bytes.all(&name, &limits).map(|bytes| {
-            Checker::new().limits(limits).policy(policy.clone()).check_payload(&bytes)
-        });
-        Some(match judged {
-            Ok(Ok(report)) => {
-                let mut file = CheckedFile::payload(name, &report);
+        let limits = common.limits();
+        let checker = Checker::new().limits(limits).policy(policy.clone());
+        match checker.check_payload(&bytes.all(name, &limits)?) {
+            Ok(report) => {
+                let mut file = CheckedFile::payload(name.clone(), &report);
                 file.kind = kind.or(file.kind);
-                let status = if file.verdict == "ok" { Status::Good } else { Status::BadNews };
-                (file, status)
+                Ok(Some(with_status(file)))
             }
-            Ok(Err(Unreadable::Magic { .. })) if !is_judged => return None,
-            Ok(Err(why)) => of_problem(name.clone(), &Problem::invalid_as(&name, format, why)),
-            Err(problem) => of_problem(name, &problem),
-        })
+            Err(Unreadable::Magic { .. }) if !is_judged => Ok(None),
+            Err(why) => Err(Problem::invalid_as(name, format, why)),
+        }
     }
 
+    /// Checks a program or named data. `data` is `None` if the file is itself a data file.
     fn check_input(
         &self,
         input: &Input,
         data: Option<DataFiles<'_>>,
         (settings, progress): (&Settings, &CheckProgress),
         common: &Common,
-    ) -> Result<CheckedFile, Problem> {
+    ) -> Result<Outcome, Problem> {
         let file = input.opened.file();
         if data.is_none() && matches!(file, File::Pte(_)) {
             let message = "this is a program, and --with takes .ptd files".into();
@@ -290,7 +283,7 @@ impl Check {
         }
         let mut checked = CheckedFile::new(&input.name, &file);
         if self.structure_only {
-            return Ok(checked);
+            return Ok(with_status(checked));
         }
         let mut checker = Checker::new().limits(common.limits()).policy(settings.policy.clone());
         checker =
@@ -304,7 +297,7 @@ impl Check {
         let report = checker.check_with_progress(&input.opened, |bytes| progress.add_bytes(bytes));
         let report = report.map_err(|error| Problem::open(&input.name, error))?;
         checked.add(&input.opened, names, &report);
-        Ok(checked)
+        Ok(with_status(checked))
     }
 
     fn show(
@@ -377,6 +370,12 @@ fn drop_repeated(found: &mut Vec<PathToCheck>) -> u64 {
     };
     found.retain(|found| place(&found.path).is_none_or(|place| seen.insert(place)));
     wide(all.saturating_sub(found.len()))
+}
+
+/// Returns the outcome of a file that was checked.
+fn with_status(file: CheckedFile) -> Outcome {
+    let status = if file.verdict == "ok" { Status::Good } else { Status::BadNews };
+    (file, status)
 }
 
 /// Returns the outcome of a file that was refused, or that could not be read.

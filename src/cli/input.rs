@@ -19,7 +19,7 @@ pub(super) use pte::file::open_regular;
 use pte::flat::ledger::MemoryError;
 use pte::payload::{Bundle, PayloadContents, TablesPlace, Unreadable};
 use pte::quoted::{Untrusted, UntrustedString};
-use pte::{File, ForeignFormat, Handle, Limits, Source};
+use pte::{ErrorKind, File, ForeignFormat, Handle, Limits, Source};
 
 /// An opened file, with its name for messages.
 #[derive(Debug)]
@@ -416,11 +416,6 @@ impl Bytes {
         Self { part: Some(part), ..self }
     }
 
-    /// Wraps an opened file of `len` bytes.
-    pub(super) fn whole(file: fs::File, len: u64) -> Self {
-        Self { file: BytesPlace::Disk(file), part: Some(0..len) }
-    }
-
     /// Reads the whole file, if its length is within the limits.
     pub(super) fn all(&self, name: &UntrustedString, limits: &Limits) -> Result<Vec<u8>, Problem> {
         let len = self.size().map_err(|error| Problem::io(name, error))?;
@@ -434,6 +429,18 @@ impl Bytes {
         let mut head = vec![0; usize::try_from(len.min(ForeignFormat::HEAD)).unwrap_or_default()];
         self.read_at(0, &mut head).map_err(problem)?;
         Ok((head, len))
+    }
+
+    /// Returns the format of a file that is neither a `.pte` nor a `.ptd` file.
+    pub(super) fn foreign_format(
+        &self,
+        name: &UntrustedString,
+    ) -> Result<Option<ForeignFormat>, Problem> {
+        let (head, len) = self.head(name)?;
+        match pte::file::sniff(&head).map_err(|error| error.kind()) {
+            Err(ErrorKind::OtherFormat { .. }) => self.format(&head, len, name).map(Some),
+            _ => Ok(None),
+        }
     }
 
     /// Recognizes the format of a file of `len` bytes that begins with `head`.

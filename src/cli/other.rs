@@ -40,6 +40,15 @@ impl AnyInput {
     pub(super) fn open(path: &Path, limits: &Limits) -> Result<Self, Problem> {
         let name = name_of(path);
         let bytes = Bytes::open(path, &name, Streams::ModelsAndTables)?;
+        Self::of(bytes, name, limits)
+    }
+
+    /// Reads the headers and tables of `bytes`, an opened file called `name`.
+    pub(super) fn of(
+        bytes: Bytes,
+        name: UntrustedString,
+        limits: &Limits,
+    ) -> Result<Self, Problem> {
         let (head, len) = bytes.head(&name)?;
         let mut reserved = None;
         if let Some(Ok(place)) = TablesPlace::of(&head, len) {

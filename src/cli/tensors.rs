@@ -14,14 +14,15 @@ use pte::tensors::{
     self, ConstantRow, DocumentRow, KeyRequest, QuantizationRecord, TensorDocumentWriter,
     TensorPlace, TensorRow, TensorStorage, datatype_name,
 };
-use pte::{Backend, ErrorKind, File, ForeignFormat};
+use pte::{Backend, File, ForeignFormat};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::input::{Input, Readable};
+use super::input::{Bytes, Input, Readable, Streams};
 use super::other::{AnyInput, OtherInput};
 use super::output::Output;
 use super::problem::{BOLD, DIM, ERROR, NAME, Problem, Status, note};
+use super::text::name_of;
 use super::{Common, Format, input, json, refusal, text};
 
 /// List every tensor and named blob
@@ -43,7 +44,7 @@ Examples:
 
 Exit status: 0 listed, 1 broken, of another kind, or nothing with the --key, 2 usage, 3 not readable")]
 pub(super) struct Tensors {
-    /// .pte and .ptd files, XNNPACK payloads, or - for standard input, which is no payload. Of several, JSON
+    /// .pte and .ptd files, XNNPACK payloads, or - for standard input. Of several, JSON
     /// is a document for each.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -76,13 +77,6 @@ enum Opened {
     Model(Box<Input>),
     /// A payload of XNNPACK.
     Payload(Box<OtherInput>),
-}
-
-/// Returns whether a file was refused because it is a payload of XNNPACK.
-fn is_payload(problem: &Problem) -> bool {
-    let Problem::Refused { error, .. } = problem else { return false };
-    let xnnpack = ForeignFormat::Payload(Backend::Xnnpack);
-    error.kind() == ErrorKind::OtherFormat { format: xnnpack }
 }
 
 /// A tensor, a blob, a constant of a delegate's payload, or another payload's request for named
@@ -173,17 +167,18 @@ impl Tensors {
     }
 
     fn open(&self, path: &Path, common: &Common) -> Result<Opened, Problem> {
-        let mut input = match Input::open(path, &common.limits()) {
-            Ok(input) => input,
-            // A stream was already read, in part or to its end.
-            Err(problem) if is_payload(&problem) && !input::is_stream(path) => {
-                return match AnyInput::open(path, &common.limits())? {
-                    AnyInput::Other(other) if self.method.is_none() => Ok(Opened::Payload(other)),
-                    AnyInput::Other(other) => Err(Problem::no_methods(&other.name)),
-                    _ => Err(problem),
-                };
-            }
-            Err(problem) => return Err(problem),
+        let (name, limits) = (name_of(path), common.limits());
+        let bytes = Bytes::open(path, &name, Streams::ModelsAndTables)?;
+        let xnnpack = ForeignFormat::Payload(Backend::Xnnpack);
+        let mut input = match bytes.foreign_format(&name)? {
+            Some(format) if format == xnnpack => match AnyInput::of(bytes, name, &limits)? {
+                AnyInput::Other(other) if self.method.is_none() => {
+                    return Ok(Opened::Payload(other));
+                }
+                AnyInput::Other(other) => return Err(Problem::no_methods(&other.name)),
+                AnyInput::Model(input) | AnyInput::Bundle(_, input) => *input,
+            },
+            _ => Input::of(bytes, &name, &limits)?,
         };
         input.progress = !common.quiet;
         if let Some(method) = &self.method {

@@ -636,6 +636,20 @@ fn a_payload_of_xnnpack_is_checked_as_a_file_of_its_own() {
     assert_eq!(judged(&payload[..29]), (Some(1), Value::Null, "unreadable".into()));
 }
 
+/// Each other file that `check` takes may come on standard input.
+#[test]
+fn other_files_on_standard_input_are_judged_as_by_their_path() {
+    for file in
+        ["mlx_mlp.payload", "native_conv.payload", "mlp.etdp", "linear.etrecord", "n_alias.ptn"]
+    {
+        let path = format!("tests/data/other/{file}");
+        let stream = run(&["check", "--json", "-"], None, &fs::read(&path).unwrap());
+        let expected = good(&["check", "--json", &path]).replace(&path, "<standard input>");
+        assert_eq!(text(&stream.stdout), expected, "{file}");
+        assert_eq!(stream.status.code(), Some(0), "{file}");
+    }
+}
+
 /// A folder has two good files and a broken one, and is named twice.
 #[test]
 fn check_of_several_files_ends_with_a_summary() {

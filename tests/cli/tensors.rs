@@ -193,6 +193,8 @@ fn tensors_lists_the_constants_of_a_payload() {
         let done = pte(&["extract", path, "--tensor", &alone["value"].to_string()]);
         assert_eq!(super::sha256(&done.stdout), alone["sha256"].as_str().unwrap());
     }
+    let stream = run(&["tensors", "-"], None, &std::fs::read(path).unwrap());
+    assert_eq!(text(&stream.stdout), good(&["tensors", path]));
     let largest = json(&["tensors", "--json", "--largest", "1", path]);
     assert_eq!(largest["tensors"].as_array().unwrap().len(), 1);
     assert_eq!(pte(&["tensors", "--method", "forward", path]).status.code(), Some(1));
