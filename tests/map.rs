@@ -16,8 +16,8 @@ use pte::{File, Handle, Limits, PathComponent, Ptd, Pte};
 use crate::support::asm::{Asm, ptd as data, pte as program};
 #[cfg(feature = "json")]
 use crate::support::build;
-use crate::support::exercise::{ask_byte, ask_map};
 use crate::support::files::{self, name};
+use crate::support::mapped::{ask_byte, ask_map};
 
 /// Sums of damaged files are held by `support::exercise`.
 #[test]
@@ -419,6 +419,18 @@ fn a_byte_of_unknown_fields_is_of_the_nearest() {
             "byte {at}"
         );
     }
+}
+
+/// A vtable may declare a table that ends behind the FlatBuffer: only its fields are proven.
+#[test]
+fn a_byte_behind_the_fields_has_a_range_within_the_file() {
+    let asm = Asm::new().link("program").bytes(b"ET12");
+    let asm = asm.table("program", 4096, &[]);
+    let pos = asm.at("program*");
+    let bytes = asm.zeros(16).finish();
+    let info = ByteInfo::of(&read(&bytes), pos + 7).unwrap();
+    assert_eq!(info.role(), ByteRole::BehindFields);
+    assert_eq!(info.range(), pos + 4..bytes.len() as u64);
 }
 
 /// In generation 0 the FlatBuffer begins after the header, with its own root offset and identifier.

@@ -28,8 +28,11 @@ mod roundtrip;
 pub mod smith;
 mod structured;
 mod verify;
+mod views;
 
 // The package's tests ask the same of genuine files.
+#[path = "../../tests/support/mapped.rs"]
+mod mapped;
 #[path = "../../tests/support/restated.rs"]
 mod restated;
 #[path = "../../tests/support/sound.rs"]
@@ -43,6 +46,7 @@ pub use payload::{graph, payload};
 pub use roundtrip::{encode, json, roundtrip};
 pub use structured::{check, corrupt, damaged, edit, ptd, relayout};
 pub use verify::verify;
+pub use views::views;
 
 /// The oracle `sound`: a file that breaks no rule of severity Error is what the type of a sound file
 /// says. Its accessors give everything without tripping a debug assertion, and what holds in it,
@@ -55,7 +59,7 @@ pub fn sound(bytes: &[u8]) {
 pub type Oracle = fn(&[u8]);
 
 /// Every oracle, under the name of its target.
-pub const ORACLES: [(&str, Oracle); 16] = [
+pub const ORACLES: [(&str, Oracle); 17] = [
     ("agree", agree),
     ("check", check),
     ("container", container),
@@ -72,4 +76,5 @@ pub const ORACLES: [(&str, Oracle); 16] = [
     ("roundtrip", roundtrip),
     ("sound", sound),
     ("verify", verify),
+    ("views", views),
 ];

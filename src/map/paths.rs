@@ -201,10 +201,12 @@ impl Paths {
     }
 
     /// Keeps the path of the table at `pos` if the wanted byte lies in the table's tail: after its last
-    /// field, and before the end that its vtable declares.
+    /// field, and before the end that its vtable declares, which may be behind the FlatBuffer.
     pub(super) fn keep_tail(&mut self, pos: u32, end: u16, declared: u16) -> Option<u32> {
         let at = self.wanted()?;
-        let tail = pos.saturating_add(end.into())..pos.saturating_add(declared.into());
+        let region = self.region.end.saturating_sub(self.region.start);
+        let most = u32::try_from(region).unwrap_or(u32::MAX);
+        let tail = pos.saturating_add(end.into())..pos.saturating_add(declared.into()).min(most);
         if !tail.contains(&at) || self.tail.is_some() {
             return None;
         }

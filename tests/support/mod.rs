@@ -11,6 +11,7 @@ pub(crate) mod files;
 pub(crate) mod fixture;
 pub(crate) mod harvest;
 pub(crate) mod json;
+pub(crate) mod mapped;
 pub(crate) mod restated;
 #[cfg(feature = "json")]
 #[path = "../../benches/support/shared.rs"]
