@@ -1,7 +1,7 @@
 //! The oracle `views`: what `map`, `size`, `graph` and `memory` derive from a file.
 
+use core::fmt::Debug;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Debug;
 
 use pte::graph::{MethodGraph, PayloadGraph, PayloadNodeId};
 use pte::map::{ByteInfo, Map, Nesting, OtherFile, SizeTree};
