@@ -73,7 +73,7 @@ fn offsets(len: u64) -> impl Iterator<Item = u64> {
     (0..8).map(move |eighth| len * eighth / 8).chain([len.saturating_sub(1), len])
 }
 
-/// What is told of a byte lies in the file.
+/// The ranges around a byte lie in the file.
 fn assert_byte(info: Option<&ByteInfo<'_>>, offset: u64, len: u64) {
     assert_eq!(info.is_some(), offset < len, "byte {offset} of {len}");
     for range in info.into_iter().flat_map(|info| [info.piece(), info.range()]) {
