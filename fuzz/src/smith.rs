@@ -12,6 +12,7 @@ mod calls;
 mod data;
 mod finish;
 mod graphs;
+mod layers;
 mod method;
 mod recipes;
 mod tangle;

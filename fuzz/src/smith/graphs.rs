@@ -1,5 +1,6 @@
-//! Graphs of XNNPACK's backend: nodes of f32 in a chain, with constants behind the graph, and the call
-//! of it. Broken ones have a few words of their payload or a dtype of the call replaced.
+//! Graphs of XNNPACK's backend: nodes in a chain, with constants behind the graph, and the call of it.
+//! Values are f32, except for those of a layer between two conversions (`layers.rs`). Broken graphs have
+//! a few words of their payload or a dtype of the call replaced.
 
 use arbitrary::Result;
 use pte::flat::write::{self, WriterLayout};
@@ -11,14 +12,14 @@ use pte::schema::xnnpack::{XNNDatatype, desc, model};
 use super::{Place, Smith};
 
 /// The id of no value, and the index of no argument.
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 /// Keeps reduced dimensions with the size 1.
 const KEEP_DIMS: u32 = 0x40;
 /// The most elements of a value: a graph stays small.
 const MOST_ELEMENTS: u32 = 4096;
 
 /// A graph in the making.
-struct Graph {
+pub(super) struct Graph {
     values: Vec<model::XValue>,
     nodes: Vec<model::XNode>,
     offsets: Vec<model::ConstantDataOffset>,
@@ -28,42 +29,87 @@ struct Graph {
 }
 
 impl Graph {
-    fn value(&mut self, dims: &[u32], constant: u32, external: u32, flags: u32) -> u32 {
+    /// Adds a value without quantization and returns its id.
+    fn value(
+        &mut self,
+        datatype: XNNDatatype,
+        dims: &[u32],
+        constant: u32,
+        (external, flags): (u32, u32),
+    ) -> u32 {
+        let (id, mut tensor) = self.tensor(datatype, dims, constant);
+        (tensor.external_id, tensor.flags) = (external, flags);
+        self.add(model::XValueUnion::XNNTensorValue(tensor), id)
+    }
+
+    /// Adds a value and returns its id. `constant` is the index of its data; 0 if a node computes it.
+    pub(super) fn typed(
+        &mut self,
+        datatype: XNNDatatype,
+        dims: &[u32],
+        constant: u32,
+        quantization: Option<model::XNNQuantParams>,
+    ) -> u32 {
+        let (id, tensor) = self.tensor(datatype, dims, constant);
+        let union = match quantization {
+            None => model::XValueUnion::XNNTensorValue(tensor),
+            some => model::XValueUnion::XNNQuantizedTensorValue(model::XNNQuantizedTensorValue {
+                tensor_value: Some(tensor),
+                quant_params: some,
+            }),
+        };
+        self.add(union, id)
+    }
+
+    /// Returns an inner value with the next id.
+    fn tensor(
+        &self,
+        datatype: XNNDatatype,
+        dims: &[u32],
+        constant: u32,
+    ) -> (u32, model::XNNTensorValue) {
         let id = u32::try_from(self.values.len()).unwrap_or(NONE);
         let tensor = model::XNNTensorValue {
-            datatype: XNNDatatype::xnn_datatype_fp32,
+            datatype,
             num_dims: u32::try_from(dims.len()).unwrap_or(NONE),
             dims: Some(dims.to_vec()),
             constant_buffer_idx: constant,
-            external_id: external,
-            flags,
+            external_id: NONE,
             id_out: id,
             ..model::XNNTensorValue::default()
         };
-        let union = model::XValueUnion::XNNTensorValue(tensor);
+        (id, tensor)
+    }
+
+    fn add(&mut self, union: model::XValueUnion, id: u32) -> u32 {
         self.values.push(model::XValue { xvalue_union: Some(union) });
         id
     }
 
-    fn inner(&mut self, dims: &[u32]) -> u32 {
-        self.value(dims, 0, NONE, 0)
+    pub(super) fn inner(&mut self, dims: &[u32]) -> u32 {
+        self.typed(XNNDatatype::xnn_datatype_fp32, dims, 0, None)
     }
 
-    fn constant(&mut self, dims: &[u32]) -> u32 {
+    pub(super) fn constant(&mut self, dims: &[u32]) -> u32 {
+        let data = self.data(&0.5_f32.to_le_bytes(), dims.iter().product());
+        self.typed(XNNDatatype::xnn_datatype_fp32, dims, data, None)
+    }
+
+    /// Adds a constant that repeats an element, and returns its index.
+    pub(super) fn data(&mut self, element: &[u8], count: u32) -> u32 {
         let offset = self.constants.len().next_multiple_of(16);
-        let count = usize::try_from(dims.iter().product::<u32>()).unwrap_or_default();
         self.constants.resize(offset, 0);
-        (0..count).for_each(|_| self.constants.extend(0.5_f32.to_le_bytes()));
+        (0..count).for_each(|_| self.constants.extend(element));
         let index = u32::try_from(self.offsets.len()).unwrap_or(NONE);
         self.offsets.push(model::ConstantDataOffset {
             offset: offset as u64,
-            size: 4 * count as u64,
+            size: (self.constants.len() - offset) as u64,
             named_key: None,
         });
-        self.value(dims, index, NONE, 0)
+        index
     }
 
-    fn node(&mut self, operator: model::XNodeUnion) {
+    pub(super) fn node(&mut self, operator: model::XNodeUnion) {
         self.nodes.push(model::XNode {
             xnode_union: Some(operator),
             debug_handle: u32::try_from(self.nodes.len()).unwrap_or(NONE),
@@ -111,7 +157,7 @@ impl Smith<'_, '_> {
         let rank = *self.random.choose(&[1, 2, 3, 4, 4, 4])?;
         let mut dims = self.sizes(rank)?;
         let given = dims.clone();
-        let input = graph.value(&dims, 0, 0, 1);
+        let input = graph.value(XNNDatatype::xnn_datatype_fp32, &dims, 0, (0, 1));
         let mut last = input;
         for _ in 0..self.random.int_in_range(1..=12)? {
             (last, dims) = self.node(&mut graph, last, dims)?;
@@ -176,11 +222,13 @@ impl Smith<'_, '_> {
         let at = 4 * self.random.int_in_range(8..=(end / 4).max(9) - 1)?;
         let Some(word) = payload.get_mut(at..at + 4) else { return Ok(()) };
         let old = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
-        let new = match self.random.int_in_range(0..=4)? {
+        let new = match self.random.int_in_range(0..=5)? {
             0 => self.random.int_in_range(0..=6)?,
             1 => old.wrapping_add(1),
             2 => old.wrapping_sub(1),
-            3 => *self.random.choose(&[NONE, 1 << 31, 1 << 16, 255, 64])?,
+            // A slot of a vtable becomes empty.
+            3 => old & *self.random.choose(&[0xFFFF, 0xFFFF_0000])?,
+            4 => *self.random.choose(&[NONE, 1 << 31, 1 << 16, 255, 64])?,
             _ => self.random.int_in_range(0..=31)?,
         };
         word.copy_from_slice(&new.to_le_bytes());
@@ -204,7 +252,7 @@ impl Smith<'_, '_> {
         let is_copy =
             matches!(graph.nodes.last(), Some(model::XNode { xnode_union: Some(XNNCopy(_)), .. }));
         let choice = match is_small {
-            true => self.random.int_in_range(0..=13)?,
+            true => self.random.int_in_range(0..=15)?,
             false => 0,
         };
         let image = <[u32; 4]>::try_from(dims.as_slice()).ok();
@@ -247,6 +295,7 @@ impl Smith<'_, '_> {
                 graph.node(XNNFullyConnected(node));
                 (output_id, dims)
             }
+            (14 | 15, _) => self.layer(graph, input_id, dims)?,
             (4, _) => {
                 let new_shape = vec![dims.iter().product()];
                 let output_id = graph.inner(&new_shape);

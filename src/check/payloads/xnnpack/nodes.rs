@@ -5,10 +5,11 @@ use alloc::string::String;
 
 use super::attributes::{self, TRANSPOSE_WEIGHTS};
 use super::datatypes::{self, LayerKind};
-use super::shape::product;
+use super::shape::{bits, is_small, product};
 use super::value::{Quantization, Value, Values, Wrong};
 use super::{
     XNNPACK_ATTRIBUTE, XNNPACK_CONSTANT_SHORT, XNNPACK_DATATYPE, XNNPACK_ID, XNNPACK_KIND,
+    XNNPACK_MISSING, XNNPACK_RANK,
 };
 use crate::payload::xnnpack::{NO_ID, NodeIds};
 use crate::schema::xnnpack::XNNDatatype;
@@ -211,7 +212,8 @@ fn judge_operands<'p>(
             attributes::linear(node.flags())?;
             attributes::range(clamp())?;
             layer(LayerKind::FullyConnected, operands)?;
-            fully_connected(node, operands)
+            fully_connected(node, operands)?;
+            widened(input, output)
         }
         XNNConv2d(node) => {
             attributes::convolution(node, true)?;
@@ -248,7 +250,7 @@ fn layer(kind: LayerKind, operands: &Operands<'_, '_>) -> Result<(), Wrong> {
     }
     // The backend looks for constants that are one number, and copies the bytes of an element: for 4
     // bits it takes that as 2^64 − 2^31.
-    let is_half_byte = super::shape::bits(filter.datatype).is_some_and(|bits| bits < 8);
+    let is_half_byte = bits(filter.datatype).is_some_and(|bits| bits < 8);
     if is_half_byte && filter.constant.is_some() && filter.shape().elements() == Some(1) {
         let message = format!("a filter of one element of {}", filter.datatype);
         return Err((&XNNPACK_CONSTANT_SHORT, message));
@@ -295,7 +297,7 @@ fn channels(filter: &Value<'_>, dimension: usize, outputs: u64) -> Result<(), Wr
 
 /// Checks that a value has at least `needed` elements.
 fn elements(name: &str, value: &Value<'_>, needed: Option<u64>) -> Result<(), Wrong> {
-    let bits = super::shape::bits(value.datatype).unwrap_or_default();
+    let bits = bits(value.datatype).unwrap_or_default();
     let have = match value.constant {
         Some(bytes) => bytes.saturating_mul(8),
         None => value.shape().elements().unwrap_or_default().saturating_mul(bits),
@@ -326,6 +328,10 @@ fn fully_connected(node: XNNFullyConnected<'_>, operands: &Operands<'_, '_>) -> 
         true => (sizes.size(0), sizes.size(1)),
         false => (sizes.last(), sizes.size(0)),
     };
+    // The backend creates no layer without channels. It then frees constants twice that it has converted.
+    if filter.constant.is_some() && (inputs == 0 || outputs == 0) {
+        return Err((&XNNPACK_ATTRIBUTE, format!("a filter of {sizes}, which has no channels")));
+    }
     channels(filter, usize::from(is_transposed), outputs)?;
     if let Quantization::Group { size } = filter.quantization {
         let fits = inputs.checked_rem(size) == Some(0) && size.is_multiple_of(32);
@@ -336,13 +342,33 @@ fn fully_connected(node: XNNFullyConnected<'_>, operands: &Operands<'_, '_>) -> 
             ));
         }
     }
-    let needed = match super::shape::bits(filter.datatype) {
+    let needed = match bits(filter.datatype) {
         // A byte holds two elements, and each row begins with a new byte.
         Some(4) => outputs.checked_mul(inputs.next_multiple_of(2)),
         _ => product([outputs, inputs]),
     };
     elements("filter", filter, needed)?;
     bias.map_or(Ok(()), |bias| elements("bias", bias, Some(outputs)))
+}
+
+/// Judges the output of a linear layer of bf16, whose kernel writes f32: the backend adds a value of
+/// f32 with the dims of the output, and a conversion.
+fn widened(input: &Value<'_>, output: &Value<'_>) -> Result<(), Wrong> {
+    let of_bf16 = XNNDatatype::xnn_datatype_bf16;
+    if (input.datatype, output.datatype) != (of_bf16, of_bf16) {
+        return Ok(());
+    }
+    if output.sizes.is_none() {
+        return Err((&XNNPACK_MISSING, "the output is bf16, and has no dims".into()));
+    }
+    let shape = output.shape();
+    match bits(XNNDatatype::xnn_datatype_fp32).is_some_and(|bits| is_small(shape.elements(), bits))
+    {
+        true => Ok(()),
+        false => {
+            Err((&XNNPACK_RANK, format!("{shape} of fp32, for the output, takes 4 GiB or more")))
+        }
+    }
 }
 
 fn convolution(

@@ -70,7 +70,7 @@ pub(super) fn value<'p>(
         id,
         stored,
         datatype: stored,
-        sizes,
+        sizes: Some(sizes),
         quantization: Quantization::None,
         constant,
         external: External::No,

@@ -41,8 +41,8 @@ pub(super) struct Value<'p> {
     pub(super) stored: XNNDatatype,
     /// The datatype that nodes see.
     pub(super) datatype: XNNDatatype,
-    /// The size of each dimension, outermost first.
-    pub(super) sizes: Vector<'p, u32>,
+    /// The size of each dimension, outermost first. `None` is a scalar, unless a node reads them.
+    pub(super) sizes: Option<Vector<'p, u32>>,
     pub(super) quantization: Quantization,
     /// The size of its data in bytes, if it is a constant.
     pub(super) constant: Option<u64>,
@@ -128,7 +128,7 @@ impl Ids {
 impl Value<'_> {
     pub(super) fn shape(&self) -> Shape {
         // A value without an Error has few enough dimensions.
-        Shape::of(self.sizes).unwrap_or_default()
+        self.sizes.and_then(Shape::of).unwrap_or_default()
     }
 
     /// Returns whether the value has data before any node runs.

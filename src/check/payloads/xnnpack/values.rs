@@ -135,7 +135,8 @@ fn judge_value<'p>(
     (nth, tensor, quantized): (u32, XNNTensorValue<'p>, Option<XNNQuantizedTensorValue<'p>>),
     all_scales: &mut Vec<(u32, Scales<'p>)>,
 ) -> Result<Value<'p>, Wrong> {
-    let sizes = tensor.dims().unwrap_or_default();
+    let dims = tensor.dims();
+    let sizes = dims.unwrap_or_default();
     if sizes.len() > MOST_DIMENSIONS {
         let (count, most) = (sizes.len(), MOST_DIMENSIONS);
         return Err((&XNNPACK_RANK, format!("{count} dimensions: at most {most} are taken")));
@@ -194,7 +195,7 @@ fn judge_value<'p>(
         false => stored,
     };
     let id = tensor.id_out();
-    Ok(Value { id, stored, datatype, sizes, quantization, constant, external })
+    Ok(Value { id, stored, datatype, sizes: dims, quantization, constant, external })
 }
 
 /// Returns whether a tensor is quantized by `dq_datatype`, a field of releases before 0.2.
