@@ -119,7 +119,7 @@ fn a_linear_layer_of_bf16_has_an_output_with_dims_that_fit_as_f32() {
     hold(&of("qdint8", "qbint4", "bf16"), &[(without, "", "")]);
 }
 
-/// The backend creates no layer without channels, and may free a constant twice then.
+/// The backend refuses to create a layer without channels, and may free memory twice then.
 #[test]
 fn a_linear_layer_has_channels() {
     for [input, filter, output] in

@@ -328,7 +328,7 @@ fn fully_connected(node: XNNFullyConnected<'_>, operands: &Operands<'_, '_>) -> 
         true => (sizes.size(0), sizes.size(1)),
         false => (sizes.last(), sizes.size(0)),
     };
-    // The backend creates no layer without channels. It then frees constants twice that it has converted.
+    // The backend refuses to create a layer without channels, and may free memory of the graph twice then.
     if filter.constant.is_some() && (inputs == 0 || outputs == 0) {
         return Err((&XNNPACK_ATTRIBUTE, format!("a filter of {sizes}, which has no channels")));
     }
