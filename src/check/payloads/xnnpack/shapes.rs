@@ -132,7 +132,8 @@ fn linear(input: &Shape, filter: &Shape, flags: u32) -> Result<Shape, Fault> {
         0 => (filter.last(), filter.size(0)),
         _ => (filter.size(0), filter.size(1)),
     };
-    if input.rank() == 0 || filter.rank() < 2 || inputs == 0 || input.last() != inputs {
+    let has_channels = inputs > 0 && outputs > 0;
+    if input.rank() == 0 || filter.rank() < 2 || !has_channels || input.last() != inputs {
         return Err(Fault::Refused(format!("an input of {input} and a filter of {filter}")));
     }
     let mut shape = *input;
