@@ -29,16 +29,10 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// Adds a value without quantization and returns its id.
-    fn value(
-        &mut self,
-        datatype: XNNDatatype,
-        dims: &[u32],
-        constant: u32,
-        (external, flags): (u32, u32),
-    ) -> u32 {
-        let (id, mut tensor) = self.tensor(datatype, dims, constant);
-        (tensor.external_id, tensor.flags) = (external, flags);
+    /// Adds the input, argument 0 of the call, and returns its id.
+    fn input(&mut self, dims: &[u32]) -> u32 {
+        let (id, mut tensor) = self.tensor(XNNDatatype::xnn_datatype_fp32, dims, 0);
+        (tensor.external_id, tensor.flags) = (0, 1);
         self.add(model::XValueUnion::XNNTensorValue(tensor), id)
     }
 
@@ -157,7 +151,7 @@ impl Smith<'_, '_> {
         let rank = *self.random.choose(&[1, 2, 3, 4, 4, 4])?;
         let mut dims = self.sizes(rank)?;
         let given = dims.clone();
-        let input = graph.value(XNNDatatype::xnn_datatype_fp32, &dims, 0, (0, 1));
+        let input = graph.input(&dims);
         let mut last = input;
         for _ in 0..self.random.int_in_range(1..=12)? {
             (last, dims) = self.node(&mut graph, last, dims)?;
