@@ -53,7 +53,7 @@ pub(crate) fn pte(args: &[&str]) -> Output {
 fn run(args: &[&str], folder: Option<&Path>, input: &[u8]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_pte"))
         .args(args)
-        .current_dir(folder.unwrap_or(Path::new(env!("CARGO_MANIFEST_DIR"))))
+        .current_dir(folder.unwrap_or(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))))
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")
         .stdin(Stdio::piped())

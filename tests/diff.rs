@@ -30,7 +30,7 @@ fn opened(bytes: &[u8]) -> Handle<&[u8]> {
 
 fn sample(name: &str) -> Vec<u8> {
     let folder = name.rsplit('.').next().unwrap();
-    fs::read(format!("tests/data/{folder}/{name}")).unwrap()
+    crate::support::files::read(format!("tests/data/{folder}/{name}")).unwrap()
 }
 
 /// A program with one thing changed.

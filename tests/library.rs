@@ -10,14 +10,14 @@ mod documents;
 /// The library gives the same snapshots as the command.
 #[test]
 fn the_library_alone_prints_the_document_of_info() {
-    for (page, file) in
-        [("program", "tests/data/pte/xnn_external.pte"), ("data", "tests/data/ptd/ptd_basic.ptd")]
-    {
+    for (page, file) in [
+        ("program", "../../tests/data/pte/xnn_external.pte"),
+        ("data", "../../tests/data/ptd/ptd_basic.ptd"),
+    ] {
         assert_snapshot(&format!("info-json-{page}"), &documents::print("info", file).unwrap());
     }
 }
 
-#[cfg(feature = "cli")]
 #[test]
 fn the_library_prints_the_documents_of_the_command_byte_for_byte() {
     use crate::cli::{pte, text};

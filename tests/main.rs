@@ -1,4 +1,4 @@
-//! One test binary: a module for each subject.
+//! The tests of the library: a module for each subject. `command.rs` has those of the command.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -14,8 +14,6 @@
 mod support;
 
 mod build_ptd;
-#[cfg(feature = "cli")]
-mod cli;
 #[cfg(feature = "json")]
 mod contents;
 #[cfg(feature = "safetensors")]
@@ -26,11 +24,11 @@ mod diff;
 mod docs;
 mod element;
 mod foreign;
+#[cfg(all(debug_assertions, feature = "json", feature = "std"))]
+mod growth;
 mod header;
 mod hostile;
 mod layers;
-#[cfg(all(feature = "json", feature = "serde", feature = "std"))]
-mod library;
 mod map;
 #[cfg(feature = "json")]
 mod memory;
@@ -40,8 +38,6 @@ mod method;
 mod model;
 #[cfg(all(feature = "json", feature = "sha2"))]
 mod payloads;
-#[cfg(feature = "remote")]
-mod remote;
 #[cfg(feature = "json")]
 mod roundtrip;
 #[cfg(feature = "json")]

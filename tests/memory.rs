@@ -297,7 +297,7 @@ fn life(
 
 #[test]
 fn what_lies_outside_is_summed_once() {
-    let bytes = fs::read("tests/data/pte/linear.pte").unwrap();
+    let bytes = crate::support::files::read("tests/data/pte/linear.pte").unwrap();
     let pte = Pte::read(&bytes).unwrap();
     let memory = Memory::of(&pte, plans(&pte).next().unwrap());
     // A weight of 4 × 8 and a bias of 4 floats.

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use pte::remote::{Client, RemoteError, RemoteFile, RemoteOptions, Resolve, Secret};
 use pte::{Handle, Limits, Source};
 
-#[cfg(all(feature = "cli", feature = "cloud", feature = "scan"))]
+#[cfg(all(feature = "cloud", feature = "scan"))]
 mod cloud;
-#[cfg(all(feature = "cli", feature = "scan"))]
+#[cfg(feature = "scan")]
 mod programs;
 mod server;
 
@@ -413,7 +413,6 @@ fn budgets_of_requests_and_bytes_end_a_read() {
 }
 
 /// A hub with two repositories; listings have two pages.
-#[cfg(feature = "json")]
 fn hub() -> Server {
     Server::start(|asked, _| {
         let host = asked.header("host").unwrap();
@@ -446,7 +445,6 @@ fn hub() -> Server {
     })
 }
 
-#[cfg(feature = "json")]
 #[test]
 fn listings_of_the_hub_are_read_page_by_page() {
     let hub = hub();
@@ -474,7 +472,6 @@ fn listings_of_the_hub_are_read_page_by_page() {
     assert!(matches!(list("hf://org/text").unwrap_err(), RemoteError::Reply(_)));
 }
 
-#[cfg(feature = "json")]
 #[test]
 fn a_listing_does_not_lead_to_another_origin() {
     let canary = Server::of(Vec::new());
@@ -490,7 +487,6 @@ fn a_listing_does_not_lead_to_another_origin() {
     assert!(canary.asked().is_empty());
 }
 
-#[cfg(feature = "json")]
 #[test]
 fn an_endless_listing_ends_with_the_budget_of_requests() {
     let hub = Server::start(|asked, nth| {
@@ -505,7 +501,6 @@ fn an_endless_listing_ends_with_the_budget_of_requests() {
     assert_eq!((error, hub.asked().len()), (RemoteError::Requests(50), 50));
 }
 
-#[cfg(feature = "cli")]
 mod command {
     use std::process::{Command, Output};
 

@@ -42,7 +42,7 @@ fn files_come_back_from_their_dumps() {
 
 #[test]
 fn blobs_come_from_files() {
-    let bytes = fs::read("tests/data/pte/v0.2.0_inline_const.pte").unwrap();
+    let bytes = crate::support::files::read("tests/data/pte/v0.2.0_inline_const.pte").unwrap();
     let mut blobs = Vec::new();
     let blob = |blob: &[u8]| {
         blobs.push(blob.to_vec());

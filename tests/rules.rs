@@ -24,7 +24,7 @@ pub(crate) mod xnnpack;
 
 /// Returns the program `file` with a change, and without its segments: no constant resolves.
 fn changed(file: &str, change: impl FnOnce(&mut Value)) -> Vec<u8> {
-    let bytes = fs::read(format!("tests/data/pte/{file}")).unwrap();
+    let bytes = crate::support::files::read(format!("tests/data/pte/{file}")).unwrap();
     let mut root: Value = serde_json::from_str(&dump(&bytes)).unwrap();
     change(&mut root);
     build::file(&json!({ "kind": "pte", "root": root }).to_string())
@@ -115,7 +115,9 @@ fn called_operators_exist() {
 
 #[test]
 fn external_data_has_the_tensor_s_shape() {
-    let data = fs::read("tests/data/ptd/external_all.default_external_constant.ptd").unwrap();
+    let data =
+        crate::support::files::read("tests/data/ptd/external_all.default_external_constant.ptd")
+            .unwrap();
     let data = Ptd::read(&data).unwrap();
     let judged = |field: &str, value: Value| {
         let bytes = changed("external_all.pte", |root| {
@@ -180,7 +182,7 @@ fn a_dim_order_has_each_dimension_once_and_no_other() {
 /// Computed numbers are unknown before the program runs.
 #[test]
 fn only_constant_strides_are_judged() {
-    let good = fs::read_to_string("tests/rules/base/call.json").unwrap();
+    let good = crate::support::files::read_to_string("tests/rules/base/call.json").unwrap();
     let judged = |computed: bool| {
         let mut file: Value = serde_json::from_str(&good).unwrap();
         let plan = &mut file["root"]["execution_plan"][0];
@@ -273,7 +275,7 @@ fn a_value_of_no_kind_is_one_finding() {
 /// The location of a tensor's data is not data.
 #[test]
 fn a_location_alone_is_no_storage() {
-    let call = fs::read_to_string("tests/rules/base/call.json").unwrap();
+    let call = crate::support::files::read_to_string("tests/rules/base/call.json").unwrap();
     let judged = |location: i32| {
         let mut file: Value = serde_json::from_str(&call).unwrap();
         let plan = &mut file["root"]["execution_plan"][0];
@@ -422,9 +424,9 @@ fn findings_in_a_ptd_have_the_offset_of_the_entry() {
 /// Payloads are read from the whole file in memory, or by ranges.
 #[test]
 fn keys_of_delegates_are_looked_up() {
-    let program = fs::read("tests/data/pte/xnn_external.pte").unwrap();
-    let data = fs::read("tests/data/ptd/xnn_external.xnn_weights.ptd").unwrap();
-    let other = fs::read("tests/data/ptd/ptd_basic.ptd").unwrap();
+    let program = crate::support::files::read("tests/data/pte/xnn_external.pte").unwrap();
+    let data = crate::support::files::read("tests/data/ptd/xnn_external.xnn_weights.ptd").unwrap();
+    let other = crate::support::files::read("tests/data/ptd/ptd_basic.ptd").unwrap();
     let (data, other) = (Ptd::read(&data).unwrap(), Ptd::read(&other).unwrap());
     let limits = Limits::UNTRUSTED;
     let counts = |report: Report| -> Vec<_> {
@@ -454,8 +456,8 @@ fn keys_of_delegates_are_looked_up() {
 /// A payload is trusted no more than the file around it.
 #[test]
 fn damaged_payloads_are_reported() {
-    let program = fs::read("tests/data/pte/xnn_external.pte").unwrap();
-    let data = fs::read("tests/data/ptd/xnn_external.xnn_weights.ptd").unwrap();
+    let program = crate::support::files::read("tests/data/pte/xnn_external.pte").unwrap();
+    let data = crate::support::files::read("tests/data/ptd/xnn_external.xnn_weights.ptd").unwrap();
     let data = [Ptd::read(&data).unwrap()];
     let payload = program.windows(4).position(|window| window == b"XH00").unwrap() - 4;
     let len = u32::from_le_bytes(program[payload + 14..payload + 18].try_into().unwrap());
@@ -499,7 +501,7 @@ fn damaged_payloads_are_reported() {
 /// The shortest graph is one with an identifier; of a shorter one the header is refused.
 #[test]
 fn a_graph_has_eight_bytes_at_least() {
-    let program = fs::read("tests/data/pte/xnn_external.pte").unwrap();
+    let program = crate::support::files::read("tests/data/pte/xnn_external.pte").unwrap();
     let payload = program.windows(4).position(|window| window == b"XH00").unwrap() - 4;
     let findings = |size: u32| {
         let mut other = program.clone();

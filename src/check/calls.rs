@@ -13,12 +13,12 @@ use super::parts;
 use super::report::Findings;
 use super::site::Plan;
 use super::values::Values;
-use crate::bytes::{index, narrow};
-use crate::error::PathComponent;
-use crate::flat::view::{List, Table, Vector, Vtable};
-use crate::method::{self, Instruction, Jump};
-use crate::schema::program::tag;
-use crate::schema::program::view::{self, Chain, InstructionArguments, KernelCall};
+use pte_core::error::PathComponent;
+use pte_core::method::{self, Instruction, Jump};
+use pte_flat::bytes::{index, narrow};
+use pte_flat::view::{List, Table, Vector, Vtable};
+use pte_schema::program::tag;
+use pte_schema::program::view::{self, Chain, InstructionArguments, KernelCall};
 
 mod control;
 mod loops;

@@ -12,13 +12,13 @@ use super::payloads::{self, NamedSizes};
 use super::policy::Policy;
 use super::report::{Findings, Report};
 use super::{contents, external, kind, release, tables};
-use crate::file::source::{PastEnd, Source};
-use crate::foreign::ForeignFormat;
-use crate::handle::{File, Handle, OpenError, ReadVec};
-use crate::limits::Limits;
-use crate::payload::Unreadable;
-use crate::ptd::Ptd;
-use crate::pte::Pte;
+use pte_core::file::source::{PastEnd, Source};
+use pte_core::foreign::ForeignFormat;
+use pte_core::handle::{File, Handle, OpenError, ReadVec};
+use pte_core::limits::Limits;
+use pte_core::payload::Unreadable;
+use pte_core::ptd::Ptd;
+use pte_core::pte::Pte;
 
 /// Judges files. Its settings say what is judged and how, and each check returns one report.
 ///

@@ -3,16 +3,16 @@
 use alloc::vec::Vec;
 
 use super::site::Plan;
-use crate::cost;
-use crate::method::{self, Operands};
-use crate::schema::program::view::KernelTypes;
+use pte_core::method::{self, Operands};
+use pte_flat::cost;
+use pte_schema::program::view::KernelTypes;
 
 /// For each value, whether neither an instruction nor the caller can change it. Every argument of a
 /// call counts as changed. Only Bools are looked up.
-pub(in crate::check) struct ConstantBools(Vec<bool>);
+pub(crate) struct ConstantBools(Vec<bool>);
 
 impl ConstantBools {
-    pub(in crate::check) fn of(plan: &Plan<'_, '_>) -> Self {
+    pub(crate) fn of(plan: &Plan<'_, '_>) -> Self {
         let mut is_constant = plan.each(true);
         let mut change = |value: i32| {
             cost::charge(1);
@@ -28,7 +28,7 @@ impl ConstantBools {
     }
 
     /// Returns the Bool at `value`, if it is constant.
-    pub(in crate::check) fn get(&self, plan: &Plan<'_, '_>, value: i32) -> Option<bool> {
+    pub(crate) fn get(&self, plan: &Plan<'_, '_>, value: i32) -> Option<bool> {
         let is_constant = usize::try_from(value).ok().and_then(|value| self.0.get(value).copied());
         match plan.value(value.into()) {
             Some(KernelTypes::Bool(flag)) if is_constant == Some(true) => Some(flag.bool_val()),

@@ -7,13 +7,13 @@ use self::elements::{ConstantElements, ConstantsByValue};
 use self::scalars::ConstantScalars;
 use super::report::Findings;
 use super::rule::rules;
-use crate::file::source::Source;
-use crate::handle::{File, OpenError};
-use crate::method;
-use crate::operators::contracts::ElementBounds;
-use crate::operators::{Scalar, Signatures};
-use crate::pte::{Pte, Storage};
-use crate::schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
+use pte_core::file::source::Source;
+use pte_core::handle::{File, OpenError};
+use pte_core::method;
+use pte_core::operators::contracts::ElementBounds;
+use pte_core::operators::{Scalar, Signatures};
+use pte_core::pte::{Pte, Storage};
+use pte_schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
 
 mod elements;
 mod scalars;
@@ -49,7 +49,7 @@ struct Method<'p, 'a> {
 impl<'a> Method<'_, 'a> {
     /// Returns the tensor at `value` and the range of its data, if it is a constant.
     fn constant(&self, value: u32) -> Option<(Tensor<'a>, Range<u64>)> {
-        let value = self.view.values()?.get(crate::bytes::index(value))?;
+        let value = self.view.values()?.get(pte_flat::bytes::index(value))?;
         let KernelTypes::Tensor(tensor) = value.val()? else { return None };
         match self.pte.storage(tensor) {
             Ok(Storage::Constant(bytes)) => Some((tensor, bytes)),
@@ -71,7 +71,7 @@ impl Constants {
     /// # Errors
     ///
     /// [`OpenError::Source`] where reading fails, [`OpenError::Memory`] where memory is short.
-    pub(super) fn read<S: Source>(
+    pub(crate) fn read<S: Source>(
         file: &File<'_>,
         source: &S,
         out: &mut Findings,

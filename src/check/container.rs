@@ -10,15 +10,15 @@ use super::report::Findings;
 use super::resolve::BASE_MISSING;
 use super::rule::{Rule, rules};
 use super::site::Plan;
-use crate::Pte;
-use crate::bytes::{index, narrow};
-use crate::cost;
-use crate::error::PathComponent;
-use crate::file::header::ExtendedHeader;
-use crate::flat::view::Table;
-use crate::pte::Storage;
-use crate::schema::program::DataLocation;
-use crate::schema::program::view::{KernelTypes, SubsegmentOffsets};
+use pte_core::Pte;
+use pte_core::error::PathComponent;
+use pte_core::file::header::ExtendedHeader;
+use pte_core::pte::Storage;
+use pte_flat::bytes::{index, narrow};
+use pte_flat::cost;
+use pte_flat::view::Table;
+use pte_schema::program::DataLocation;
+use pte_schema::program::view::{KernelTypes, SubsegmentOffsets};
 
 rules! {
     "container";

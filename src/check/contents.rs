@@ -12,15 +12,15 @@ use super::container::{Begin, in_order};
 use super::report::Findings;
 use super::rule::rules;
 use super::site::Plan;
-use crate::Pte;
-use crate::backend::{Backend, LONGEST_MAGIC, Magic};
-use crate::bytes::wide;
-use crate::cost;
-use crate::error::PathComponent;
-use crate::file::source::Source;
-use crate::flat::view::Table;
-use crate::handle::{File, OpenError, ReadVec};
-use crate::schema::program::DataLocation;
+use pte_core::Pte;
+use pte_core::backend::{Backend, LONGEST_MAGIC, Magic};
+use pte_core::error::PathComponent;
+use pte_core::file::source::Source;
+use pte_core::handle::{File, OpenError, ReadVec};
+use pte_flat::bytes::wide;
+use pte_flat::cost;
+use pte_flat::view::Table;
+use pte_schema::program::DataLocation;
 
 mod code;
 mod scan;
@@ -54,7 +54,7 @@ rules! {
 
 /// Judges the gaps between the segments of `file`, and the first 64 bytes of each segment and
 /// payload. The bytes are read from `source`.
-pub(super) fn judge<S: Source>(
+pub(crate) fn judge<S: Source>(
     file: &File<'_>,
     source: &S,
     out: &mut Findings,

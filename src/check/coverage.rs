@@ -15,7 +15,7 @@ pub struct Answer {
     /// The rules that cite the row.
     pub rules: Vec<&'static Rule>,
     /// The codes of errors that are found before any rule runs
-    /// ([`ErrorKind::CODES`](crate::ErrorKind)).
+    /// ([`ErrorKind::CODES`](pte_core::ErrorKind)).
     pub codes: Vec<&'static str>,
     /// The reason why the row, or a part of it, cannot be judged from the file alone.
     pub reason: Option<&'static str>,

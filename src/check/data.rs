@@ -12,11 +12,11 @@ use super::report::Findings;
 use super::resolve::rule_of;
 use super::rule::rules;
 use super::tensors::is_permutation;
-use crate::Ptd;
-use crate::bytes::{narrow, wide};
-use crate::error::PathComponent;
-use crate::limits::MOST_DIMENSIONS;
-use crate::ptd::{Entry, Generation, Root};
+use pte_core::Ptd;
+use pte_core::error::PathComponent;
+use pte_core::limits::MOST_DIMENSIONS;
+use pte_core::ptd::{Entry, Generation, Root};
+use pte_flat::bytes::{narrow, wide};
 
 rules! {
     "data";

@@ -14,7 +14,7 @@ use super::kernels::Kernels;
 use super::report::Findings;
 use super::site::Plan;
 use super::values::Values;
-use crate::method;
+use pte_core::method;
 
 mod control_flow;
 mod interpreter;

@@ -7,12 +7,12 @@ use super::report::Findings;
 use super::resolve::{BASE_MISSING, rule_of};
 use super::rule::rules;
 use super::site::Plan;
-use crate::backend::Backend;
-use crate::error::PathComponent;
-use crate::flat::view::Table;
-use crate::quoted::Quoted;
-use crate::schema::program::DataLocation;
-use crate::schema::program::view::BackendDelegate;
+use pte_core::backend::Backend;
+use pte_core::error::PathComponent;
+use pte_flat::quoted::Quoted;
+use pte_flat::view::Table;
+use pte_schema::program::DataLocation;
+use pte_schema::program::view::BackendDelegate;
 
 rules! {
     "delegates";

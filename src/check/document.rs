@@ -7,10 +7,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{Finding, Report, Severity};
-use crate::error::Error;
-use crate::file::source::Source;
-use crate::handle::{File, Handle};
-use crate::quoted::UntrustedString;
+use pte_core::error::Error;
+use pte_core::file::source::Source;
+use pte_core::handle::{File, Handle};
+use pte_flat::quoted::UntrustedString;
 
 mod rules;
 

@@ -12,15 +12,17 @@ use super::report::Findings;
 use super::rule::rules;
 use super::site::Plan;
 use super::values::Values;
-use crate::bytes::index as at_index;
-use crate::error::PathComponent;
-use crate::flat::view::{Scalar, Table, Vector};
-use crate::limits::MOST_DIMENSIONS;
-use crate::ptd::Generation;
-use crate::quoted::Quoted;
-use crate::schema::program::TensorDataLocation;
-use crate::schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
-use crate::{Ptd, Pte, cost};
+use pte_core::Ptd;
+use pte_core::Pte;
+use pte_core::error::PathComponent;
+use pte_core::limits::MOST_DIMENSIONS;
+use pte_core::ptd::Generation;
+use pte_flat::bytes::index as at_index;
+use pte_flat::cost;
+use pte_flat::quoted::Quoted;
+use pte_flat::view::{Scalar, Table, Vector};
+use pte_schema::program::TensorDataLocation;
+use pte_schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
 
 rules! {
     "external";
@@ -69,7 +71,7 @@ rules! {
 
 /// Judges a program together with the `.ptd` files that it is used with. Each of these files is
 /// judged by itself elsewhere. `requested` are the keys that the payloads of the program request.
-pub(super) fn judge(
+pub(crate) fn judge(
     pte: &Pte<'_>,
     data: &[Ptd<'_>],
     requested: &RequestedKeys,
@@ -290,7 +292,7 @@ pub(super) struct ExpectedLayouts<'a> {
 
 impl<'a> ExpectedLayouts<'a> {
     /// Judges the tensors of a plan whose data is external.
-    pub(super) fn judge(&mut self, plan: &Plan<'_, 'a>, values: &Values, out: &mut Findings) {
+    pub(crate) fn judge(&mut self, plan: &Plan<'_, 'a>, values: &Values, out: &mut Findings) {
         for &index in values.externals() {
             let Some(KernelTypes::Tensor(tensor)) = plan.value(index.into()) else { continue };
             let Some(key) = external_key(tensor) else { continue };

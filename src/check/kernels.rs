@@ -8,11 +8,11 @@ use self::resized::Resized;
 use super::constants::{INDEX_CONTENTS, INFINITE_CONTENTS, ZERO_POINT_CONTENTS};
 use super::rule::{Rule, rules};
 use super::site::Plan;
-use crate::bytes::index as at_index;
-use crate::method;
-use crate::operators::contracts::{self, Call, KnownValues, SizesAfter, Subject};
-use crate::operators::{Copied, Hazard, Kind, Signature, Signatures, copied, hazard};
-use crate::schema::program::view::KernelCall;
+use pte_core::method;
+use pte_core::operators::contracts::{self, Call, KnownValues, SizesAfter, Subject};
+use pte_core::operators::{Copied, Hazard, Kind, Signature, Signatures, copied, hazard};
+use pte_flat::bytes::index as at_index;
+use pte_schema::program::view::KernelCall;
 
 mod overwritten;
 mod resized;
@@ -86,7 +86,7 @@ pub(super) const MOST_ITEMS: usize = 64;
 pub(super) type BrokenRule = (&'static Rule, Option<u32>, String);
 
 impl Kernels {
-    pub(super) fn of(plan: &Plan<'_, '_>) -> Self {
+    pub(crate) fn of(plan: &Plan<'_, '_>) -> Self {
         let signatures = Signatures::of(plan.view);
         let (resized, overwritten) = Default::default();
         let mut kernels = Self { signatures, demands: Vec::new(), resized, overwritten };
@@ -117,12 +117,12 @@ impl Kernels {
     }
 
     /// Returns whether any operator of the plan is one that the official runtime has.
-    pub(super) fn are_known(&self) -> bool {
+    pub(crate) fn are_known(&self) -> bool {
         self.signatures.are_known()
     }
 
     /// Returns whether the operator of that index is one that the official runtime has.
-    pub(super) fn is_known(&self, operator: usize) -> bool {
+    pub(crate) fn is_known(&self, operator: usize) -> bool {
         self.signatures.is_known(operator)
     }
 
@@ -150,7 +150,7 @@ impl Kernels {
     }
 
     /// Returns the arguments that must not share memory with an output of the call, if there are any.
-    pub(super) fn hazard(&self, call: KernelCall<'_>) -> Option<&'static Hazard> {
+    pub(crate) fn hazard(&self, call: KernelCall<'_>) -> Option<&'static Hazard> {
         self.demands(call)?.hazard
     }
 
@@ -204,12 +204,12 @@ impl Kernels {
     }
 
     /// Returns what a call copies to its output, if it copies anything.
-    pub(super) fn copied(&self, call: KernelCall<'_>) -> Option<&'static Copied> {
+    pub(crate) fn copied(&self, call: KernelCall<'_>) -> Option<&'static Copied> {
         self.demands(call)?.copied
     }
 
     /// Returns the sizes that a call gives to its output at `out`, if they are known.
-    pub(super) fn sizes_after(&self, call: KernelCall<'_>, out: u8) -> Option<SizesAfter> {
+    pub(crate) fn sizes_after(&self, call: KernelCall<'_>, out: u8) -> Option<SizesAfter> {
         let demands = self.demands(call)?;
         match demands.copied {
             Some(copied) if copied.keeps_sizes => {
@@ -221,7 +221,7 @@ impl Kernels {
 
     /// Returns the arguments of a call with their kinds. `None` if the operator is unknown or the
     /// number of arguments is wrong.
-    pub(super) fn args<'a>(
+    pub(crate) fn args<'a>(
         &self,
         call: KernelCall<'a>,
     ) -> Option<impl Iterator<Item = (u32, i32, Kind)> + use<'a>> {
@@ -243,12 +243,12 @@ impl Kernels {
     }
 
     /// Returns the full name of the called operator, if it is known.
-    pub(super) fn name(&self, call: KernelCall<'_>) -> Option<&'static str> {
+    pub(crate) fn name(&self, call: KernelCall<'_>) -> Option<&'static str> {
         self.signature(call).map(|&(name, _)| name)
     }
 
     /// Returns the signature of the called operator, if it is known.
-    pub(super) fn signature(&self, call: KernelCall<'_>) -> Option<&'static Signature> {
+    pub(crate) fn signature(&self, call: KernelCall<'_>) -> Option<&'static Signature> {
         self.signatures.signature(call)
     }
 }

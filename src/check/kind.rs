@@ -5,7 +5,7 @@ use alloc::vec;
 
 use super::report::Findings;
 use super::rule::rules;
-use crate::error::PathComponent;
+use pte_core::error::PathComponent;
 
 rules! {
     "kind";

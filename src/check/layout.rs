@@ -11,14 +11,16 @@ use alloc::vec::Vec;
 
 use super::report::Findings;
 use super::rule::{Rule, rules};
-use crate::bytes::index;
-use crate::error::PathComponent;
-use crate::flat::desc::{FieldDesc, Kind, Prim, SLOTS_LOOKED_AT, TableDesc};
-use crate::flat::verify::Verified;
-use crate::flat::view::{Raw, Table};
-use crate::limits::MOST_TABLES;
-use crate::ptd::Root;
-use crate::{Ptd, Pte, cost};
+use pte_core::Ptd;
+use pte_core::Pte;
+use pte_core::error::PathComponent;
+use pte_core::ptd::Root;
+use pte_core::verify::Verified;
+use pte_flat::bytes::index;
+use pte_flat::cost;
+use pte_flat::desc::{FieldDesc, Kind, Prim, SLOTS_LOOKED_AT, TableDesc};
+use pte_flat::limits::MOST_TABLES;
+use pte_flat::view::{Raw, Table};
 
 rules! {
     "layout";

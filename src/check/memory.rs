@@ -6,11 +6,11 @@ use alloc::format;
 use super::report::Findings;
 use super::rule::rules;
 use super::site::Plan;
-use crate::cost;
-use crate::error::PathComponent;
-use crate::flat::view::Table;
-use crate::pte::Arena;
-use crate::schema::program::view::{AllocationDetails, Tensor};
+use pte_core::error::PathComponent;
+use pte_core::pte::Arena;
+use pte_flat::cost;
+use pte_flat::view::Table;
+use pte_schema::program::view::{AllocationDetails, Tensor};
 
 rules! {
     "memory";

@@ -9,11 +9,11 @@ use alloc::vec::Vec;
 use super::report::Findings;
 use super::resolve::SEGMENT_INDEX;
 use super::rule::rules;
-use crate::Pte;
-use crate::cost;
-use crate::error::{ErrorKind, PathComponent};
-use crate::flat::view::Table;
-use crate::quoted::Quoted;
+use pte_core::Pte;
+use pte_core::error::{ErrorKind, PathComponent};
+use pte_flat::cost;
+use pte_flat::quoted::Quoted;
+use pte_flat::view::Table;
 
 rules! {
     "names";
@@ -79,7 +79,7 @@ pub(super) fn check(pte: &Pte<'_>, out: &mut Findings) {
 pub(super) struct Keys<'a>(BTreeMap<&'a str, u32>);
 
 impl<'a> Keys<'a> {
-    pub(super) fn judge(
+    pub(crate) fn judge(
         &mut self,
         key: Option<&'a str>,
         nth: u32,

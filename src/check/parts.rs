@@ -7,7 +7,7 @@ use core::ops::Range;
 use super::report::Findings;
 
 /// Judges the elements `0..len` in parts. Returns the result of `judge` for each part, in order.
-pub(super) fn judge<T: Send>(
+pub(crate) fn judge<T: Send>(
     len: u32,
     out: &mut Findings,
     judge: impl Fn(Range<u32>, &mut Findings) -> T + Sync,
@@ -83,10 +83,10 @@ mod tests {
     use alloc::format;
 
     use super::*;
-    use crate::Limits;
-    use crate::bytes::{index, narrow};
-    use crate::check::Policy;
-    use crate::check::rules;
+    use crate::Policy;
+    use crate::rules;
+    use pte_core::Limits;
+    use pte_flat::bytes::{index, narrow};
 
     /// Reports a finding for every seventh element, with three rules in turn.
     fn sevenths(range: Range<u32>, out: &mut Findings) -> u32 {

@@ -16,17 +16,19 @@ use super::container;
 use super::report::Findings;
 use super::rule::rules;
 use super::site::Plan;
-use crate::backend::Backend;
-use crate::bytes::{array_at, index, narrow, wide};
-use crate::error::PathComponent;
-use crate::flat::view::Table;
-use crate::foreign::ForeignFormat;
-use crate::limits::Limits;
-use crate::method::{self, Instruction};
-use crate::payload::xnnpack::{XnnpackGraph, XnnpackParts};
-use crate::payload::{Sections, Tables, TablesPlace, Unreadable};
-use crate::schema::program::view::{DelegateCall, ExecutionPlan, InstructionArguments};
-use crate::{Ptd, Pte, cost};
+use pte_core::Ptd;
+use pte_core::Pte;
+use pte_core::backend::Backend;
+use pte_core::error::PathComponent;
+use pte_core::foreign::ForeignFormat;
+use pte_core::limits::Limits;
+use pte_core::method::{self, Instruction};
+use pte_core::payload::xnnpack::{XnnpackGraph, XnnpackParts};
+use pte_core::payload::{Sections, Tables, TablesPlace, Unreadable};
+use pte_flat::bytes::{array_at, index, narrow, wide};
+use pte_flat::cost;
+use pte_flat::view::Table;
+use pte_schema::program::view::{DelegateCall, ExecutionPlan, InstructionArguments};
 
 mod mlx;
 mod others;
@@ -221,7 +223,7 @@ impl RequestedKeys {
 ///
 /// `read` returns a range of the program's file, or `None` if it is not in memory. It is called for the
 /// headers, tables and scales of payloads.
-pub(super) fn judge<'b, E>(
+pub(crate) fn judge<'b, E>(
     pte: &Pte<'_>,
     named: &NamedSizes<'_>,
     limits: &Limits,

@@ -7,15 +7,15 @@ use super::report::Findings;
 use super::rule::rules;
 use super::site::Plan;
 use super::values::{Values, is_constant};
-use crate::Pte;
-use crate::cost;
-use crate::error::PathComponent;
-use crate::flat::view::{Table, Vector};
-use crate::method;
-use crate::quoted::Quoted;
-use crate::schema::program::is_list;
-use crate::schema::program::view::{ExecutionPlan, KernelTypes};
-use crate::schema::scalar::ScalarType;
+use pte_core::Pte;
+use pte_core::error::PathComponent;
+use pte_core::method;
+use pte_flat::cost;
+use pte_flat::quoted::Quoted;
+use pte_flat::view::{Table, Vector};
+use pte_schema::program::is_list;
+use pte_schema::program::view::{ExecutionPlan, KernelTypes};
+use pte_schema::scalar::ScalarType;
 
 rules! {
     "plans";

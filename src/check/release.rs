@@ -6,14 +6,15 @@ use alloc::vec::Vec;
 
 use super::report::Findings;
 use super::rule::{Release, Rule, rules};
-use crate::File;
-use crate::error::PathComponent;
-use crate::flat::desc::{EnumDesc, FieldDesc, Kind, Number, ScalarDesc, TableDesc};
-use crate::flat::view::{List, Raw, Table};
-use crate::ptd::Root;
-use crate::pte::Pte;
-use crate::schema::program::view::InstructionArguments;
-use crate::{method, operators};
+use pte_core::File;
+use pte_core::error::PathComponent;
+use pte_core::method;
+use pte_core::operators;
+use pte_core::ptd::Root;
+use pte_core::pte::Pte;
+use pte_flat::desc::{EnumDesc, FieldDesc, Kind, Number, ScalarDesc, TableDesc};
+use pte_flat::view::{List, Raw, Table};
+use pte_schema::program::view::InstructionArguments;
 
 rules! {
     "release";
@@ -53,7 +54,7 @@ const NEEDED: &[(&str, &str)] = &[
 /// Reports the fields, values and operators that a release after `release` added.
 ///
 /// [`is_refused_by`](super::Rule::is_refused_by) covers old files that a release no longer reads.
-pub(super) fn judge(file: &File<'_>, release: Release, out: &mut Findings) {
+pub(crate) fn judge(file: &File<'_>, release: Release, out: &mut Findings) {
     match file {
         File::Pte(pte) => {
             Pass::new(release, "program", 0, out).root(pte.program());

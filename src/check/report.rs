@@ -7,10 +7,10 @@ use core::fmt;
 
 use super::policy::Policy;
 use super::rule::{Rule, Severity};
-use crate::bytes::wide;
-use crate::cost;
-use crate::error::{PathComponent, Place};
-use crate::limits::Limits;
+use pte_core::error::{PathComponent, Place};
+use pte_core::limits::Limits;
+use pte_flat::bytes::wide;
+use pte_flat::cost;
 
 /// A place in a file that breaks a rule.
 #[derive(Clone, Debug)]
@@ -145,7 +145,7 @@ impl Findings {
     }
 
     /// Returns whether there are no findings.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
 

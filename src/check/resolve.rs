@@ -6,10 +6,10 @@ use alloc::string::ToString;
 use super::report::Findings;
 use super::rule::{Rule, rules};
 use super::site::Plan;
-use crate::error::{Error, ErrorKind, PathComponent};
-use crate::flat::view::Table;
-use crate::pte::Storage;
-use crate::schema::program::view::Tensor;
+use pte_core::error::{Error, ErrorKind, PathComponent};
+use pte_core::pte::Storage;
+use pte_flat::view::Table;
+use pte_schema::program::view::Tensor;
 
 rules! {
     "resolve";

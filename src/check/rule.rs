@@ -150,20 +150,20 @@ macro_rules! rules {
     )*) => {
         $(
             $(#[$meta])*
-            pub(in $crate::check) static $NAME: $crate::check::rule::Rule = $crate::check::rule::Rule {
+            pub(crate) static $NAME: $crate::rule::Rule = $crate::rule::Rule {
                 id: $id,
                 subject: $subject,
-                severity: $crate::check::rule::Severity::$severity,
+                severity: $crate::rule::Severity::$severity,
                 what: $what,
                 why: $why,
-                help: $crate::check::rule::help!($help),
-                runtime: $crate::check::rule::Runtime::$runtime,
+                help: $crate::rule::help!($help),
+                runtime: $crate::rule::Runtime::$runtime,
                 rows: &[$($row),*],
             };
         )*
 
         /// The rules of this subject.
-        pub(in $crate::check) static RULES: &[&$crate::check::rule::Rule] = &[$(&$NAME),*];
+        pub(crate) static RULES: &[&$crate::rule::Rule] = &[$(&$NAME),*];
     };
 }
 

@@ -8,15 +8,15 @@ use alloc::vec::Vec;
 use super::constants::Constants;
 use super::report::Findings;
 use super::rule::Rule;
-use crate::Pte;
-use crate::bytes::{index as at_index, narrow};
-use crate::cost;
-use crate::error::PathComponent;
-use crate::flat::view::{Raw, Table, Vector};
-use crate::method::Instruction;
-use crate::operators::Scalar;
-use crate::operators::contracts::ElementBounds;
-use crate::schema::program::view::{EValue, ExecutionPlan, KernelTypes};
+use pte_core::Pte;
+use pte_core::error::PathComponent;
+use pte_core::method::Instruction;
+use pte_core::operators::Scalar;
+use pte_core::operators::contracts::ElementBounds;
+use pte_flat::bytes::{index as at_index, narrow};
+use pte_flat::cost;
+use pte_flat::view::{Raw, Table, Vector};
+use pte_schema::program::view::{EValue, ExecutionPlan, KernelTypes};
 
 /// A method of a program, with the facts that most rules use.
 pub(super) struct Plan<'p, 'a> {
@@ -66,7 +66,7 @@ impl<'p, 'a> Plan<'p, 'a> {
 
     /// Returns the table of the value at `index`, or the table of the method if there is no such
     /// value.
-    pub(super) fn raw(&self, index: u32) -> Raw<'a> {
+    pub(crate) fn raw(&self, index: u32) -> Raw<'a> {
         let values = self.view.values();
         let value = values.and_then(|values| values.get(at_index(index)));
         value.map_or_else(|| self.view.raw(), EValue::raw)

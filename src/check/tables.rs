@@ -5,11 +5,14 @@ use super::external::{ExpectedLayouts, ExternalTensors};
 use super::report::Findings;
 use super::site::Plan;
 use super::{container, data, delegates, instructions, layout, memory, names, plans, values};
-use crate::{File, Ptd, Pte, method};
+use pte_core::File;
+use pte_core::Ptd;
+use pte_core::Pte;
+use pte_core::method;
 
 /// Judges the FlatBuffer of a file, and returns its tensors that request data from a `.ptd`.
 /// `constants` are the constants that were read from segments.
-pub(super) fn judge<'a>(
+pub(crate) fn judge<'a>(
     file: &File<'a>,
     constants: &Constants,
     out: &mut Findings,

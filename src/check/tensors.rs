@@ -8,13 +8,13 @@ use super::report::Findings;
 use super::rule::rules;
 use super::site::Plan;
 use super::{memory, names, resolve};
-use crate::error::PathComponent;
-use crate::flat::view::{Table, Vector};
-use crate::limits::MOST_DIMENSIONS;
-use crate::quoted::Quoted;
-use crate::schema::program::view::Tensor;
-use crate::schema::program::{TensorDataLocation, TensorShapeDynamism};
-use crate::schema::scalar::ScalarType;
+use pte_core::error::PathComponent;
+use pte_core::limits::MOST_DIMENSIONS;
+use pte_flat::quoted::Quoted;
+use pte_flat::view::{Table, Vector};
+use pte_schema::program::view::Tensor;
+use pte_schema::program::{TensorDataLocation, TensorShapeDynamism};
+use pte_schema::scalar::ScalarType;
 
 rules! {
     "tensors";

@@ -10,13 +10,13 @@ use super::report::Findings;
 use super::rule::{Rule, rules};
 use super::site::Plan;
 use super::{parts, tensors};
-use crate::bytes::narrow;
-use crate::cost;
-use crate::error::PathComponent;
-use crate::flat::view::{Raw, Table, Vtable};
-use crate::quoted::Quoted;
-use crate::schema::program::view::{EValue, KernelTypes};
-use crate::schema::program::{TensorDataLocation, TensorShapeDynamism, tag};
+use pte_core::error::PathComponent;
+use pte_flat::bytes::narrow;
+use pte_flat::cost;
+use pte_flat::quoted::Quoted;
+use pte_flat::view::{Raw, Table, Vtable};
+use pte_schema::program::view::{EValue, KernelTypes};
+use pte_schema::program::{TensorDataLocation, TensorShapeDynamism, tag};
 
 rules! {
     "values";

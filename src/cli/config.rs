@@ -61,7 +61,7 @@ pub(super) struct MemoryConfig {
 
 impl ConfigArguments {
     /// Reads the settings, and reports on standard error which file was found.
-    pub(super) fn read(&self, common: &Common) -> Result<Config, Problem> {
+    pub(crate) fn read(&self, common: &Common) -> Result<Config, Problem> {
         if self.no_config {
             return Ok(Config::default());
         }

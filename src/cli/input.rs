@@ -104,7 +104,7 @@ impl Input {
 
     /// Reads the headers and the FlatBuffer of `bytes`, an opened file called `name`. If it is a
     /// bundled program, reads the program in it.
-    pub(super) fn of(
+    pub(crate) fn of(
         bytes: Bytes,
         name: &UntrustedString,
         limits: &Limits,
@@ -169,7 +169,7 @@ impl Input {
     }
 
     /// Reads the bytes of a range.
-    pub(super) fn read(&self, range: Range<u64>) -> Result<Vec<u8>, Problem> {
+    pub(crate) fn read(&self, range: Range<u64>) -> Result<Vec<u8>, Problem> {
         self.spend(&range)?;
         self.opened.read(range).map_err(|error| Problem::open(&self.name, error))
     }
@@ -423,7 +423,7 @@ impl Bytes {
     }
 
     /// Returns the first bytes and the length of the file.
-    pub(super) fn head(&self, name: &UntrustedString) -> Result<(Vec<u8>, u64), Problem> {
+    pub(crate) fn head(&self, name: &UntrustedString) -> Result<(Vec<u8>, u64), Problem> {
         let problem = |error| Problem::io(name, error);
         let len = self.size().map_err(problem)?;
         let mut head = vec![0; usize::try_from(len.min(ForeignFormat::HEAD)).unwrap_or_default()];
@@ -467,7 +467,7 @@ impl Bytes {
     }
 
     /// Reads the bytes of a FlatBuffer, if its length is within the limits.
-    pub(super) fn read(
+    pub(crate) fn read(
         &self,
         range: Range<u64>,
         name: &UntrustedString,

@@ -44,7 +44,7 @@ impl AnyInput {
     }
 
     /// Reads the headers and tables of `bytes`, an opened file called `name`.
-    pub(super) fn of(
+    pub(crate) fn of(
         bytes: Bytes,
         name: UntrustedString,
         limits: &Limits,

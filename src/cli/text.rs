@@ -122,7 +122,7 @@ pub(super) fn bar(part: u64, whole: u64) -> String {
 }
 
 /// Escapes a name and cuts it to [`MAX_CHARACTERS`].
-pub(super) fn name<'a>(text: impl Into<Untrusted<'a>>) -> String {
+pub(crate) fn name<'a>(text: impl Into<Untrusted<'a>>) -> String {
     text.into().cut(MAX_CHARACTERS)
 }
 

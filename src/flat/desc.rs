@@ -2,11 +2,10 @@
 
 use core::ops::RangeInclusive;
 
-pub(crate) mod declare;
+pub mod declare;
 
 /// A schema: a root table, and the tables and unions that are reachable from it.
 #[derive(Debug)]
-#[non_exhaustive]
 pub struct Schema {
     /// The root table.
     pub root: &'static TableDesc,
@@ -26,7 +25,6 @@ pub struct Schema {
 
 /// One table.
 #[derive(Debug)]
-#[non_exhaustive]
 pub struct TableDesc {
     /// The upstream name.
     pub name: &'static str,
@@ -48,7 +46,7 @@ pub struct TableDesc {
     /// Whether the table has a required field.
     pub(crate) has_required: bool,
     /// The slot and the declaration of the table's union. A table has at most one.
-    pub(crate) union: Option<(u16, &'static UnionDesc)>,
+    pub union: Option<(u16, &'static UnionDesc)>,
     /// The maximum size of the table in a file, plus an offset to the table, without the vtable.
     written: u16,
     /// A hash of the name. Tables of different types may share a vtable, so the hash is part of the
@@ -126,7 +124,6 @@ pub(crate) enum To {
 
 /// One field of a table.
 #[derive(Debug)]
-#[non_exhaustive]
 pub struct FieldDesc {
     /// The index in the vtable. A union has a second slot, the next one, for its value.
     pub slot: u16,
@@ -171,7 +168,6 @@ pub enum Kind {
 
 /// A number's type, default and names.
 #[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
 pub struct ScalarDesc {
     /// The type as stored.
     pub prim: Prim,
@@ -187,7 +183,6 @@ pub struct ScalarDesc {
 
 /// A struct of one number, which is stored as the number.
 #[derive(Debug)]
-#[non_exhaustive]
 pub struct StructDesc {
     /// The upstream name.
     pub name: &'static str,
@@ -229,7 +224,6 @@ pub enum Number {
 
 /// An enum.
 #[derive(Debug)]
-#[non_exhaustive]
 pub struct EnumDesc {
     /// The upstream name.
     pub name: &'static str,
@@ -241,7 +235,6 @@ pub struct EnumDesc {
 
 /// One value of an enum.
 #[derive(Debug)]
-#[non_exhaustive]
 pub struct EnumValue {
     /// The number.
     pub number: i64,
@@ -253,7 +246,6 @@ pub struct EnumValue {
 
 /// A union.
 #[derive(Debug)]
-#[non_exhaustive]
 pub struct UnionDesc {
     /// The upstream name.
     pub name: &'static str,
@@ -263,7 +255,6 @@ pub struct UnionDesc {
 
 /// A member of a union.
 #[derive(Debug)]
-#[non_exhaustive]
 pub struct Member {
     /// The upstream name. It is that of the table, unless several members share the table.
     pub name: &'static str,
@@ -279,7 +270,7 @@ pub struct Member {
 pub const MOST_NESTED: u32 = 12;
 
 /// The number of unknown slots that are searched for fields of a newer writer.
-pub(crate) const SLOTS_LOOKED_AT: u16 = 64;
+pub const SLOTS_LOOKED_AT: u16 = 64;
 
 /// The number of offsets in a vtable's layout.
 pub(crate) const PLACES: usize = 16;
@@ -301,7 +292,7 @@ pub(crate) const MAX_SLOTS: usize = 20;
 impl TableDesc {
     /// Creates a table, checked at compile time: slots ascend, there is at most one union (which
     /// takes two slots), and the references fit a layout.
-    pub(crate) const fn new(name: &'static str, fields: &'static [FieldDesc], depth: u32) -> Self {
+    pub const fn new(name: &'static str, fields: &'static [FieldDesc], depth: u32) -> Self {
         let mut refs = [Ref { name: "", to: To::Str }; MAX_REFS];
         let mut inline = [Inline::new(0, OTHERS); MAX_SLOTS];
         let (mut refs_len, mut eights) = (0u16, EIGHTS.as_slice());
@@ -393,7 +384,7 @@ impl TableDesc {
 
     /// Returns the number of slots, gaps included.
     #[inline]
-    pub(crate) fn slots(&self) -> u16 {
+    pub fn slots(&self) -> u16 {
         self.slots
     }
 
@@ -450,7 +441,7 @@ impl Kind {
 
 impl Prim {
     /// Returns the zero of the type.
-    pub(crate) const fn zero(self) -> Number {
+    pub const fn zero(self) -> Number {
         match self {
             Self::Bool => Number::Bool(false),
             Self::F32 => Number::Single(0.0),
@@ -471,7 +462,7 @@ impl Prim {
     }
 
     /// Returns the range of an integer type; `None` for bools and floats.
-    pub(crate) fn range(self) -> Option<RangeInclusive<i128>> {
+    pub fn range(self) -> Option<RangeInclusive<i128>> {
         Some(match self {
             Self::Bool | Self::F32 | Self::F64 => return None,
             Self::I8 => i8::MIN.into()..=i8::MAX.into(),

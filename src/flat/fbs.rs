@@ -4,7 +4,7 @@ use core::fmt::{self, Write};
 
 use alloc::vec::Vec;
 
-use crate::flat::desc::{EnumDesc, FieldDesc, Kind, Number, Schema};
+use crate::desc::{EnumDesc, FieldDesc, Kind, Number, Schema};
 
 /// Writes `schema` as a `.fbs` file, which flatc can read. Comments give the slot of each field and
 /// the release that added it.

@@ -8,9 +8,9 @@ use core::fmt::{self, Write};
 
 use alloc::string::String;
 
-use crate::flat::desc::{FieldDesc, Kind, Number, Prim, ScalarDesc, StructDesc, TableDesc};
-use crate::flat::view::{List, Raw, Strings, Table};
+use crate::desc::{FieldDesc, Kind, Number, Prim, ScalarDesc, StructDesc, TableDesc};
 use crate::quoted::EscapeScan;
+use crate::view::{List, Raw, Strings, Table};
 
 /// The options of the output.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ pub fn write<'a, T: Table<'a>, W: Write, B: FnMut(&'a [u8]) -> Option<String>>(
 }
 
 /// Writes a proven table as [`write()`] does, indented by `level` levels of another document.
-pub(crate) fn write_raw<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>>(
+pub fn write_raw<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>>(
     raw: Raw<'a>,
     desc: &'static TableDesc,
     options: Options<B>,

@@ -6,7 +6,7 @@ use core::fmt;
 use core::mem::size_of;
 
 use crate::bytes::wide;
-use crate::flat::desc::TableDesc;
+use crate::desc::TableDesc;
 use crate::limits::{MODEL_BYTES, MODEL_FLOOR};
 
 /// An error in allocating memory for a model.
@@ -36,11 +36,11 @@ pub struct Ledger {
 
 /// The error of a refused allocation. The [`Ledger`] has the details.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Refused;
+pub struct Refused;
 
 impl Ledger {
     /// Creates a ledger for a model that is made from `given` bytes of input.
-    pub(crate) fn of(given: u64) -> Self {
+    pub fn of(given: u64) -> Self {
         let budget = given.saturating_mul(MODEL_BYTES).saturating_add(MODEL_FLOOR);
         Self { budget, left: budget, refused: None }
     }
@@ -51,7 +51,7 @@ impl Ledger {
     }
 
     /// Returns the error of the first refusal.
-    pub(crate) fn error(&self) -> MemoryError {
+    pub fn error(&self) -> MemoryError {
         self.refused.unwrap_or(MemoryError::OutOfMemory)
     }
 
@@ -63,13 +63,13 @@ impl Ledger {
 
     /// Whether the budget was exceeded.
     #[cfg(feature = "json")]
-    pub(crate) fn is_exceeded(&self) -> bool {
+    pub fn is_exceeded(&self) -> bool {
         matches!(self.refused, Some(MemoryError::Budget { .. }))
     }
 
     /// Whether anything was refused.
     #[inline]
-    pub(crate) fn is_refused(&self) -> bool {
+    pub fn is_refused(&self) -> bool {
         self.refused.is_some()
     }
 
@@ -110,7 +110,7 @@ impl Ledger {
 
     /// Returns a vector with room for `len` items, each of which takes `size` bytes when written.
     #[inline(always)]
-    pub(crate) fn vec<T>(&mut self, len: usize, size: usize) -> Result<Vec<T>, Refused> {
+    pub fn vec<T>(&mut self, len: usize, size: usize) -> Result<Vec<T>, Refused> {
         let each = wide(size_of::<T>()).saturating_add(written(wide(size)));
         self.charge(wide(len).saturating_mul(each).saturating_add(OF_VECTOR))?;
         let mut items = Vec::new();
@@ -134,7 +134,7 @@ impl Ledger {
 
     /// Adds an item to a vector.
     #[cfg(feature = "json")]
-    pub(crate) fn push<T>(&mut self, items: &mut Vec<T>, item: T) -> Result<(), Refused> {
+    pub fn push<T>(&mut self, items: &mut Vec<T>, item: T) -> Result<(), Refused> {
         self.reserve(items, 1)?;
         items.push(item);
         Ok(())
@@ -142,7 +142,7 @@ impl Ledger {
 
     /// Returns a copy of `text`.
     #[inline]
-    pub(crate) fn string(&mut self, text: &str) -> Result<String, Refused> {
+    pub fn string(&mut self, text: &str) -> Result<String, Refused> {
         let (len, mut copy) = (wide(text.len()), String::new());
         self.charge(len.saturating_add(written(len)).saturating_add(OF_VECTOR))?;
         copy.try_reserve_exact(text.len()).map_err(|_| self.refuse())?;

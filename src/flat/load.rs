@@ -13,13 +13,13 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use serde_json::value::RawValue;
 
 use crate::bytes::wide;
+use crate::desc::{FieldDesc, Kind, MOST_NESTED, TableDesc, UnionDesc};
 use crate::error::{PathComponent, Place};
-use crate::flat::desc::{FieldDesc, Kind, MOST_NESTED, TableDesc, UnionDesc};
-use crate::flat::ledger::{Ledger, Refused};
-use crate::flat::tree::{FieldValue, Object, SetError};
+use crate::ledger::{Ledger, Refused};
 use crate::quoted::Untrusted;
+use crate::tree::{FieldValue, Object, SetError};
 
-pub(crate) mod leaf;
+pub mod leaf;
 
 use leaf::{Key, KeyOf, NumberOf, ScalarsOf, StructOf, TagOf, TextOf, TextsOf};
 
@@ -37,7 +37,7 @@ pub struct LoadError {
 }
 
 /// The message for a duplicate field.
-pub(crate) const TWICE: &str = "the field is given twice";
+pub const TWICE: &str = "the field is given twice";
 
 /// A [`ReadBlob`] that has no blobs.
 ///
@@ -79,7 +79,7 @@ pub fn read_beside(
 }
 
 /// Reads the JSON of a table as [`read_beside`] does. `ledger` counts the memory of the tree.
-pub(crate) fn read_within(
+pub fn read_within(
     text: &str,
     desc: &'static TableDesc,
     beside: Option<&str>,
@@ -94,7 +94,8 @@ pub(crate) fn read_within(
 }
 
 impl LoadError {
-    pub(crate) fn new(error: &serde_json::Error, path: Vec<PathComponent>) -> Self {
+    /// Returns the error of a parser, with the path that was read.
+    pub fn new(error: &serde_json::Error, path: Vec<PathComponent>) -> Self {
         let (line, column) = (error.line(), error.column());
         let message = shortened(&unplaced(error));
         Self { message, line, column, path }

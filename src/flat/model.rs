@@ -5,22 +5,22 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::desc::TableDesc;
 use crate::error::{PathComponent, Place};
-use crate::flat::desc::TableDesc;
-use crate::flat::ledger::{Ledger, MemoryError, Refused};
-use crate::flat::node::Node;
-use crate::flat::tree::{FieldValue, Object};
-use crate::flat::view::{List, Scalar, Strings, Table, Vector};
+use crate::ledger::{Ledger, MemoryError, Refused};
+use crate::node::Node;
+use crate::tree::{FieldValue, Object};
+use crate::view::{List, Scalar, Strings, Table, Vector};
 
-pub(crate) mod declare;
+pub mod declare;
 mod nested;
 
 pub use nested::Nested;
-pub(crate) use nested::{nested, nested_of};
+pub use nested::{nested, nested_of};
 
 /// A table as a struct. Numbers are plain fields, and all other fields are optional.
 ///
-/// [`write`](fn@crate::flat::write::write) can write it.
+/// [`write`](fn@crate::write::write) can write it.
 pub trait Model: Node + Sized {
     /// The declaration of the table.
     const DESC: &'static TableDesc;
@@ -50,7 +50,7 @@ pub trait Model: Node + Sized {
 }
 
 /// Conversion from a view to a struct.
-pub(crate) trait FromView<V> {
+pub trait FromView<V> {
     /// Converts a view. The caller charges the memory of the struct itself; `ledger` counts the
     /// memory of everything that the struct refers to.
     ///
@@ -81,7 +81,7 @@ enum Fault {
 
 impl TreeError {
     /// The error of a union with only one half.
-    pub(crate) fn half(tag: u8) -> Self {
+    pub fn half(tag: u8) -> Self {
         Self { fault: Fault::HalfUnion(tag), path: Vec::new() }
     }
 
@@ -96,7 +96,7 @@ impl TreeError {
     }
 
     /// Returns the error as a memory error, if it is one.
-    pub(crate) fn as_memory(&self) -> Option<MemoryError> {
+    pub fn as_memory(&self) -> Option<MemoryError> {
         match self.fault {
             Fault::Memory(error) => Some(error),
             _ => None,
@@ -104,7 +104,7 @@ impl TreeError {
     }
 
     /// Adds an outer component to the path.
-    pub(crate) fn within(mut self, component: PathComponent) -> Self {
+    pub fn within(mut self, component: PathComponent) -> Self {
         // After a memory error the path is not extended, since it takes memory too.
         if self.as_memory().is_none() {
             self.path.push(component);
@@ -134,8 +134,8 @@ impl core::error::Error for TreeError {}
 
 /// Returns a random unknown tag.
 #[cfg(feature = "arbitrary")]
-pub(crate) fn unknown_tag(
-    desc: &crate::flat::desc::UnionDesc,
+pub fn unknown_tag(
+    desc: &crate::desc::UnionDesc,
     random: &mut arbitrary::Unstructured<'_>,
 ) -> arbitrary::Result<u8> {
     let known = u8::try_from(desc.members.len()).unwrap_or(u8::MAX);
@@ -144,17 +144,14 @@ pub(crate) fn unknown_tag(
 
 /// Converts a table that another table refers to.
 #[inline(always)]
-pub(crate) fn model<V, M: Model + FromView<V>>(view: V, ledger: &mut Ledger) -> M {
+pub fn model<V, M: Model + FromView<V>>(view: V, ledger: &mut Ledger) -> M {
     // The caller checks the ledger at the end.
     let _ = ledger.table(M::DESC);
     M::read(view, ledger)
 }
 
 /// Converts a vector of tables to structs.
-pub(crate) fn models<'a, V: Table<'a>, M: FromView<V>>(
-    views: List<'a, V>,
-    ledger: &mut Ledger,
-) -> Vec<M> {
+pub fn models<'a, V: Table<'a>, M: FromView<V>>(views: List<'a, V>, ledger: &mut Ledger) -> Vec<M> {
     let mut models = ledger.vec(views.len(), V::DESC.written().into()).unwrap_or_default();
     for view in views {
         if ledger.is_refused() {
@@ -167,7 +164,7 @@ pub(crate) fn models<'a, V: Table<'a>, M: FromView<V>>(
 
 /// Copies the elements of a vector of numbers.
 #[inline]
-pub(crate) fn numbers<T: Scalar>(vector: Vector<'_, T>, ledger: &mut Ledger) -> Vec<T> {
+pub fn numbers<T: Scalar>(vector: Vector<'_, T>, ledger: &mut Ledger) -> Vec<T> {
     let Ok(mut numbers) = ledger.vec(vector.len(), T::PRIM.size().into()) else {
         return Vec::new();
     };
@@ -176,7 +173,7 @@ pub(crate) fn numbers<T: Scalar>(vector: Vector<'_, T>, ledger: &mut Ledger) -> 
 }
 
 /// Copies the elements of a vector of strings.
-pub(crate) fn texts(strings: Strings<'_>, ledger: &mut Ledger) -> Vec<String> {
+pub fn texts(strings: Strings<'_>, ledger: &mut Ledger) -> Vec<String> {
     let mut texts = ledger.vec(strings.len(), 4).unwrap_or_default();
     for text in strings {
         if ledger.is_refused() {
@@ -188,7 +185,7 @@ pub(crate) fn texts(strings: Strings<'_>, ledger: &mut Ledger) -> Vec<String> {
 }
 
 /// Returns strings as a value that borrows them.
-pub(crate) fn strings(texts: &[String]) -> Result<FieldValue<'_>, MemoryError> {
+pub fn strings(texts: &[String]) -> Result<FieldValue<'_>, MemoryError> {
     let mut strings = Vec::new();
     strings.try_reserve_exact(texts.len())?;
     strings.extend(texts.iter().map(|text| Cow::Borrowed(text.as_str())));
@@ -196,7 +193,7 @@ pub(crate) fn strings(texts: &[String]) -> Result<FieldValue<'_>, MemoryError> {
 }
 
 /// Converts structs to trees.
-pub(crate) fn tables<M: Model>(models: &[M]) -> Result<FieldValue<'_>, MemoryError> {
+pub fn tables<M: Model>(models: &[M]) -> Result<FieldValue<'_>, MemoryError> {
     let mut objects = Vec::new();
     objects.try_reserve_exact(models.len())?;
     for model in models {
@@ -206,7 +203,7 @@ pub(crate) fn tables<M: Model>(models: &[M]) -> Result<FieldValue<'_>, MemoryErr
 }
 
 /// Returns numbers as a value of stored bytes.
-pub(crate) fn scalars<T: Scalar>(items: &[T]) -> Result<FieldValue<'_>, MemoryError> {
+pub fn scalars<T: Scalar>(items: &[T]) -> Result<FieldValue<'_>, MemoryError> {
     if let Some(bytes) = T::as_bytes(items) {
         return Ok(FieldValue::Scalars(bytes.into()));
     }
@@ -221,7 +218,7 @@ pub(crate) fn scalars<T: Scalar>(items: &[T]) -> Result<FieldValue<'_>, MemoryEr
 }
 
 /// Returns the tree itself, after checking that it is of the table `desc`.
-pub(crate) fn checked<'t>(
+pub fn checked<'t>(
     object: Object<'t>,
     desc: &'static TableDesc,
     ledger: &mut Ledger,
@@ -234,7 +231,7 @@ pub(crate) fn checked<'t>(
 }
 
 /// Returns the string of a field.
-pub(crate) fn string_of(
+pub fn string_of(
     value: Option<FieldValue<'_>>,
     ledger: &mut Ledger,
 ) -> Result<Option<String>, TreeError> {
@@ -248,7 +245,7 @@ pub(crate) fn string_of(
 }
 
 /// Returns the vector of strings of a field.
-pub(crate) fn strings_of(
+pub fn strings_of(
     value: Option<FieldValue<'_>>,
     ledger: &mut Ledger,
 ) -> Result<Option<Vec<String>>, TreeError> {
@@ -269,7 +266,7 @@ pub(crate) fn strings_of(
 
 /// Returns the numeric value of a field. Returns `None` if the field is absent, holds no number, or
 /// holds a number that does not fit `T`.
-pub(crate) fn number_of<T: Scalar>(value: Option<FieldValue<'_>>) -> Option<T> {
+pub fn number_of<T: Scalar>(value: Option<FieldValue<'_>>) -> Option<T> {
     match value? {
         FieldValue::Number(number) => {
             T::read_le(number.stored(T::PRIM)?.get(..T::PRIM.size().into())?)
@@ -279,7 +276,7 @@ pub(crate) fn number_of<T: Scalar>(value: Option<FieldValue<'_>>) -> Option<T> {
 }
 
 /// Returns the vector of numbers of a field.
-pub(crate) fn scalars_of<T: Scalar>(
+pub fn scalars_of<T: Scalar>(
     value: Option<FieldValue<'_>>,
     ledger: &mut Ledger,
 ) -> Result<Option<Vec<T>>, TreeError> {
@@ -300,7 +297,7 @@ pub(crate) fn scalars_of<T: Scalar>(
 }
 
 /// Returns the table of a field as a struct.
-pub(crate) fn table_of<M: Model>(
+pub fn table_of<M: Model>(
     value: Option<FieldValue<'_>>,
     ledger: &mut Ledger,
 ) -> Result<Option<M>, TreeError> {
@@ -311,7 +308,7 @@ pub(crate) fn table_of<M: Model>(
 }
 
 /// Returns the vector of tables of a field as structs.
-pub(crate) fn tables_of<M: Model>(
+pub fn tables_of<M: Model>(
     value: Option<FieldValue<'_>>,
     ledger: &mut Ledger,
 ) -> Result<Option<Vec<M>>, TreeError> {

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
 
-pub(crate) mod declare;
+pub mod declare;
 
 use super::desc::{FieldDesc, Kind, Number, TableDesc};
 use super::tree::{FieldValue, Object};
@@ -84,7 +84,7 @@ struct ProvenList<'a> {
 }
 
 /// Calls `visit` with each present field of a view.
-pub(crate) fn visit_view<'a, T: Table<'a>>(table: T, visit: &mut Visit<'_>) -> ControlFlow<()> {
+pub fn visit_view<'a, T: Table<'a>>(table: T, visit: &mut Visit<'_>) -> ControlFlow<()> {
     Proven { raw: table.raw(), desc: T::DESC }.visit(visit)
 }
 
@@ -163,11 +163,7 @@ impl Node for Object<'_> {
 
 impl FieldValue<'_> {
     /// Calls `visit` with this value as the value of `field`.
-    pub(crate) fn visit(
-        &self,
-        field: &'static FieldDesc,
-        visit: &mut Visit<'_>,
-    ) -> ControlFlow<()> {
+    pub fn visit(&self, field: &'static FieldDesc, visit: &mut Visit<'_>) -> ControlFlow<()> {
         visit(
             field,
             match self {
@@ -241,7 +237,7 @@ const AT_ONCE: usize = 64;
 
 /// Seals the traits. Only this crate implements them, since the writer relies on tables that fit
 /// their declaration.
-pub(crate) mod sealed {
+pub mod sealed {
     use alloc::vec::Vec;
 
     /// A marker for types of this crate.

@@ -24,13 +24,12 @@
 /// table GraphArg { 1 graph: ^Graph (required) }        // a recursive field, which must be present
 /// table ClipNode { 2 a_min: ?Tid, 3 k: ?i32 }          // a struct; a number with the default null
 /// ```
+#[macro_export]
 macro_rules! schema {
     ($($declaration:tt)*) => {
-        $crate::flat::desc::declare::desc! { $($declaration)* }
-        $crate::flat::view::declare::view! { $($declaration)* }
-        $crate::flat::node::declare::node! { $($declaration)* }
-        $crate::flat::model::declare::model! { $($declaration)* }
+        $crate::desc::declare::desc! { $($declaration)* }
+        $crate::view::declare::view! { $($declaration)* }
+        $crate::node::declare::node! { $($declaration)* }
+        $crate::model::declare::model! { $($declaration)* }
     };
 }
-
-pub(crate) use schema;

@@ -6,8 +6,8 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::flat::desc::{FieldDesc, Kind, MOST_NESTED, Number, TableDesc, UnionDesc};
-use crate::flat::ledger::MemoryError;
+use crate::desc::{FieldDesc, Kind, MOST_NESTED, Number, TableDesc, UnionDesc};
+use crate::ledger::MemoryError;
 use crate::quoted::Quoted;
 
 mod read;
@@ -77,7 +77,7 @@ impl<'t> Object<'t> {
     }
 
     /// Creates a table from values in the order of the declaration. Each value must fit its field.
-    pub(crate) fn filled<const N: usize>(
+    pub fn filled<const N: usize>(
         desc: &'static TableDesc,
         values: [Option<FieldValue<'t>>; N],
     ) -> Result<Self, MemoryError> {
@@ -143,7 +143,7 @@ impl<'t> Object<'t> {
 
 impl FieldValue<'_> {
     /// Returns a union with an unknown tag. An empty table of any member stands in for its value.
-    pub(crate) fn unknown_member(tag: u8, desc: &UnionDesc) -> Self {
+    pub fn unknown_member(tag: u8, desc: &UnionDesc) -> Self {
         Self::Union(tag, desc.members.first().map(|member| Object::new(member.table)))
     }
 }

@@ -11,10 +11,10 @@ use self::cache::{FEW_SLOTS, LayoutCache, MANY_SLOTS, SMALL_PROGRAM};
 use self::seen::Notes;
 use self::vtable::VtableLayout;
 use crate::bytes::{further, index, slice_at, u32_at, wide};
+use crate::desc::{Form, Ref, TableDesc, To};
 use crate::error::{Error, ErrorKind, PathComponent, Result};
-use crate::flat::desc::{Form, Ref, TableDesc, To};
-use crate::flat::view::{Proof, Raw, Table};
-use crate::limits::{LISTED_TABLE, Limits, MAX_PROGRAM};
+use crate::limits::{LISTED_TABLE, Limits, MAX_SIZE};
+use crate::view::{Proof, ProvenTable, Raw, Table};
 
 mod budget;
 mod cache;
@@ -28,30 +28,34 @@ mod union;
 mod vtable;
 mod why;
 
-pub(crate) use seen::Verified;
+pub use seen::Verified;
 
 /// Proves that `buf` is a FlatBuffer with a root of type `desc`, including everything reachable.
 ///
 /// # Errors
 ///
 /// The first broken rule that was found, with positions counted from the start of `buf`.
-pub(crate) fn verify<'a>(
+pub fn verify<'a>(
     buf: &'a [u8],
     desc: &'static TableDesc,
     limits: &Limits,
-) -> Result<(Raw<'a>, Verified)> {
+) -> Result<(ProvenTable<'a>, Verified)> {
     verify_at(buf, 0, desc, limits)
 }
 
 /// Proves a buffer as [`verify`] does. The offset to the root is at position `at`.
-pub(crate) fn verify_at<'a>(
+///
+/// # Errors
+///
+/// As of [`verify`].
+pub fn verify_at<'a>(
     buf: &'a [u8],
     at: u32,
     desc: &'static TableDesc,
     limits: &Limits,
-) -> Result<(Raw<'a>, Verified)> {
+) -> Result<(ProvenTable<'a>, Verified)> {
     let len = wide(buf.len());
-    let limit = limits.program.min(MAX_PROGRAM);
+    let limit = limits.size.min(MAX_SIZE);
     if len > limit {
         return Err(Error::new(ErrorKind::ProgramLimit { size: len, limit }, 0));
     }
@@ -68,12 +72,25 @@ pub(crate) fn verify_at<'a>(
     // A refused buffer is verified a second time, to trace the path of the error.
     let seen = run(buf, (at, root), desc, limits)
         .or_else(|_| Verifier::<true, MANY_SLOTS>::run(buf, (at, root), desc, limits))?;
-    Ok((Raw::new(buf, root), seen))
+    Ok((ProvenTable::new(Raw::new(buf, root), desc), seen))
 }
 
 /// Proves `buf` as [`verify`] does, and returns the root as a typed view.
-pub(crate) fn read<'a, T: Table<'a>>(buf: &'a [u8], limits: &Limits) -> Result<(T, Verified)> {
-    verify(buf, T::DESC, limits).map(|(raw, seen)| (T::from_raw(raw, Proof(())), seen))
+///
+/// # Errors
+///
+/// As of [`verify`].
+pub fn read<'a, T: Table<'a>>(buf: &'a [u8], limits: &Limits) -> Result<T> {
+    read_verified(buf, limits).map(|(root, _)| root)
+}
+
+/// Proves `buf` as [`read`] does, and also returns what the walk recorded.
+///
+/// # Errors
+///
+/// As of [`verify`].
+pub fn read_verified<'a, T: Table<'a>>(buf: &'a [u8], limits: &Limits) -> Result<(T, Verified)> {
+    verify(buf, T::DESC, limits).map(|(root, seen)| (T::from_raw(root.raw(), Proof(())), seen))
 }
 
 /// One run of the verifier, whose layout cache has `CACHE_SLOTS` slots. Errors have a path only

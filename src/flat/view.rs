@@ -10,14 +10,14 @@ use alloc::vec::Vec;
 
 use crate::bytes::{array_at, further, index, slice_at, sum, u16_at, u32_at};
 use crate::cost;
-use crate::flat::desc::{Number, Prim, TableDesc};
+use crate::desc::{Number, Prim, TableDesc};
 
-pub(crate) mod declare;
+pub mod declare;
 mod vector;
 mod vtable;
 
 pub use vector::{List, Numbers, Strings, TableIter, Texts, Vector};
-pub(crate) use vtable::Vtable;
+pub use vtable::Vtable;
 
 /// A proven table, without its type.
 #[derive(Clone, Copy)]
@@ -69,11 +69,44 @@ pub trait Table<'a>: Copy {
 #[derive(Clone, Copy, Debug)]
 pub struct Proof(pub(crate) ());
 
+/// A proven table, with its declaration.
+#[derive(Clone, Copy, Debug)]
+pub struct ProvenTable<'a> {
+    raw: Raw<'a>,
+    desc: &'static TableDesc,
+}
+
+impl<'a> ProvenTable<'a> {
+    /// Joins a table with the declaration that it was proven to have.
+    pub(crate) fn new(raw: Raw<'a>, desc: &'static TableDesc) -> Self {
+        Self { raw, desc }
+    }
+
+    /// Returns the table without its type.
+    pub fn raw(self) -> Raw<'a> {
+        self.raw
+    }
+
+    /// Returns the declaration.
+    pub fn desc(self) -> &'static TableDesc {
+        self.desc
+    }
+
+    /// Returns the table as type `T`; `None` if it is of another type.
+    pub fn view<T: Table<'a>>(self) -> Option<T> {
+        core::ptr::eq(self.desc, T::DESC).then(|| T::from_raw(self.raw, Proof(())))
+    }
+}
+
+/// Returns a table without fields.
+pub fn bare<'a, T: Table<'a>>() -> T {
+    T::from_raw(Raw::BARE, Proof(()))
+}
+
 impl<'a> Raw<'a> {
     /// A table without fields, which is valid as every type. Its bytes are a vtable without
     /// entries, and the offset to that vtable.
-    pub(crate) const BARE: Self =
-        Self { buf: &[4, 0, 4, 0, 4, 0, 0, 0], vtable: &[4, 0, 4, 0], pos: 4 };
+    pub const BARE: Self = Self { buf: &[4, 0, 4, 0, 4, 0, 0, 0], vtable: &[4, 0, 4, 0], pos: 4 };
 
     /// Returns the proven table at `pos`.
     #[inline]
@@ -98,28 +131,28 @@ impl<'a> Raw<'a> {
     }
 
     /// Returns the position of the vtable.
-    pub(crate) fn vtable_pos(self) -> u32 {
+    pub fn vtable_pos(self) -> u32 {
         vtable_pos(self.buf, self.pos)
     }
 
     /// Returns the length of the vtable in bytes.
-    pub(crate) fn vtable_len(self) -> u16 {
+    pub fn vtable_len(self) -> u16 {
         proven(u16_at(self.vtable, 0))
     }
 
     /// Returns the number of slots in the vtable.
-    pub(crate) fn slots(self) -> u16 {
+    pub fn slots(self) -> u16 {
         self.vtable_len().saturating_sub(4) / 2
     }
 
     /// Returns the table's size as its vtable declares it: a hint, not a bound (format.md §7.8).
-    pub(crate) fn declared_size(self) -> u16 {
+    pub fn declared_size(self) -> u16 {
         proven(u16_at(self.vtable, 2))
     }
 
     /// Returns the offset of the field in `slot` from the table; 0 for an absent field.
     #[inline]
-    pub(crate) fn offset_of(self, slot: u16) -> u16 {
+    pub fn offset_of(self, slot: u16) -> u16 {
         cost::charge(1);
         let entry = usize::from(slot).saturating_mul(2).saturating_add(4);
         u16_at(self.vtable, entry).unwrap_or_default()
@@ -127,7 +160,7 @@ impl<'a> Raw<'a> {
 
     /// Returns the position of the field in `slot`; `None` if it is absent.
     #[inline]
-    pub(crate) fn field_pos(self, slot: u16) -> Option<u32> {
+    pub fn field_pos(self, slot: u16) -> Option<u32> {
         match self.offset_of(slot) {
             0 => None,
             offset => Some(further(self.pos, offset.into())),
@@ -136,20 +169,20 @@ impl<'a> Raw<'a> {
 
     /// Returns the target of the offset in `slot`; `None` for an absent field.
     #[inline]
-    pub(crate) fn target_pos(self, slot: u16) -> Option<u32> {
+    pub fn target_pos(self, slot: u16) -> Option<u32> {
         Some(target(self.buf, self.field_pos(slot)?))
     }
 
     /// Returns the number in `slot`; `None` for an absent field.
     #[inline]
-    pub(crate) fn scalar<T: Scalar>(self, slot: u16) -> Option<T> {
+    pub fn scalar<T: Scalar>(self, slot: u16) -> Option<T> {
         let at = self.field_pos(slot)?;
         let read = slice_at(self.buf, index(at), u32::from(T::PRIM.size())).and_then(T::read_le);
         read.or_else(unproven)
     }
 
     /// Returns the number in `slot`, of type `prim`; `None` for an absent field.
-    pub(crate) fn number(self, slot: u16, prim: Prim) -> Option<Number> {
+    pub fn number(self, slot: u16, prim: Prim) -> Option<Number> {
         let at = self.field_pos(slot)?;
         let bytes = slice_at(self.buf, index(at), u32::from(prim.size()))?;
         Number::from_le(bytes, prim)
@@ -157,25 +190,25 @@ impl<'a> Raw<'a> {
 
     /// Returns the table that the offset in `slot` leads to.
     #[inline]
-    pub(crate) fn target(self, slot: u16) -> Option<Raw<'a>> {
+    pub fn target(self, slot: u16) -> Option<Raw<'a>> {
         Some(Raw::at(self.buf, self.field_pos(slot)?))
     }
 
     /// Returns the string that the offset in `slot` leads to. Its UTF-8 is checked at each call.
     #[inline]
-    pub(crate) fn str(self, slot: u16) -> Option<&'a str> {
+    pub fn str(self, slot: u16) -> Option<&'a str> {
         self.target_pos(slot).map(|pos| text(self.buf, pos))
     }
 
     /// Returns the length in bytes of the string that the offset in `slot` leads to.
     #[inline]
-    pub(crate) fn str_len(self, slot: u16) -> Option<u32> {
+    pub fn str_len(self, slot: u16) -> Option<u32> {
         self.target_pos(slot).map(|pos| proven(u32_at(self.buf, index(pos))))
     }
 
     /// Returns the vector of numbers that the offset in `slot` leads to.
     #[inline]
-    pub(crate) fn vector<T: Scalar>(self, slot: u16) -> Option<Vector<'a, T>> {
+    pub fn vector<T: Scalar>(self, slot: u16) -> Option<Vector<'a, T>> {
         let pos = self.target_pos(slot)?;
         let len = proven(u32_at(self.buf, index(pos)));
         Some(Vector::new(self.buf, further(pos, 4), len))
@@ -183,7 +216,7 @@ impl<'a> Raw<'a> {
 
     /// Returns the bytes of the vector that the offset in `slot` leads to, and their position.
     #[inline]
-    pub(crate) fn vector_bytes(self, slot: u16, prim: Prim) -> Option<(&'a [u8], u32)> {
+    pub fn vector_bytes(self, slot: u16, prim: Prim) -> Option<(&'a [u8], u32)> {
         let pos = self.target_pos(slot)?;
         let len = proven(u32_at(self.buf, index(pos))).saturating_mul(u32::from(prim.size()));
         Some((proven(slice_at(self.buf, sum(pos, 4), len)), further(pos, 4)))
@@ -191,7 +224,7 @@ impl<'a> Raw<'a> {
 
     /// Returns the vector of tables that the offset in `slot` leads to.
     #[inline]
-    pub(crate) fn list<T>(self, slot: u16) -> Option<List<'a, T>> {
+    pub fn list<T>(self, slot: u16) -> Option<List<'a, T>> {
         let pos = self.target_pos(slot)?;
         let len = proven(u32_at(self.buf, index(pos)));
         Some(List::new(self.buf, further(pos, 4), len))
@@ -199,7 +232,7 @@ impl<'a> Raw<'a> {
 
     /// Returns the vector of strings that the offset in `slot` leads to.
     #[inline]
-    pub(crate) fn strings(self, slot: u16) -> Option<Strings<'a>> {
+    pub fn strings(self, slot: u16) -> Option<Strings<'a>> {
         let pos = self.target_pos(slot)?;
         let len = proven(u32_at(self.buf, index(pos)));
         Some(Strings::new(self.buf, further(pos, 4), len))
@@ -208,7 +241,7 @@ impl<'a> Raw<'a> {
     /// Returns the tag of the union at `slot`, and its table. The table's vtable is not read yet.
     /// Returns `None` for the tag 0.
     #[inline(always)]
-    pub(crate) fn union(self, slot: u16) -> Option<(u8, Raw<'a>)> {
+    pub fn union(self, slot: u16) -> Option<(u8, Raw<'a>)> {
         let tag = self.scalar::<u8>(slot).filter(|&tag| tag != 0)?;
         let value = slot.saturating_add(1);
         // The bytes of a table with an unknown tag are unproven, and are not read.
@@ -220,7 +253,7 @@ impl<'a> Raw<'a> {
     /// Returns the tag and the member of the union in a table of type `desc`. The member of an
     /// unknown tag cannot be read.
     #[inline(always)]
-    pub(crate) fn member(self, desc: &'static TableDesc) -> Option<(u8, Raw<'a>)> {
+    pub fn member(self, desc: &'static TableDesc) -> Option<(u8, Raw<'a>)> {
         let (_, union) = desc.union?;
         let (tag, raw) = self.tagged(desc)?;
         // The branch is the same for all known tags, so the processor predicts it well.
@@ -229,7 +262,7 @@ impl<'a> Raw<'a> {
 
     /// Returns the same as [`member`](Self::member), but faster if members share `vtable`.
     #[inline(always)]
-    pub(crate) fn member_by(
+    pub fn member_by(
         self,
         desc: &'static TableDesc,
         vtable: &mut Vtable<'a>,
@@ -241,20 +274,20 @@ impl<'a> Raw<'a> {
 
     /// Returns the same as [`member`](Self::member), but does not read the member's vtable yet.
     #[inline(always)]
-    pub(crate) fn tagged(self, desc: &'static TableDesc) -> Option<(u8, Raw<'a>)> {
+    pub fn tagged(self, desc: &'static TableDesc) -> Option<(u8, Raw<'a>)> {
         let (slot, _) = desc.union?;
         self.union(slot)
     }
 
     /// Returns the same table with its vtable read. The tag of its union must be known.
     #[inline(always)]
-    pub(crate) fn resolved(self) -> Self {
+    pub fn resolved(self) -> Self {
         Self::new(self.buf, self.pos)
     }
 
     /// Returns the same as [`resolved`](Self::resolved), but faster if tables share `vtable`.
     #[inline(always)]
-    pub(crate) fn resolved_by(self, vtable: &mut Vtable<'a>) -> Self {
+    pub fn resolved_by(self, vtable: &mut Vtable<'a>) -> Self {
         vtable.table(self.buf, self.pos)
     }
 }
@@ -267,7 +300,7 @@ impl fmt::Debug for Raw<'_> {
 
 impl Number {
     /// Reads a number of type `prim` from its bytes.
-    pub(crate) fn from_le(bytes: &[u8], prim: Prim) -> Option<Self> {
+    pub fn from_le(bytes: &[u8], prim: Prim) -> Option<Self> {
         Some(match prim {
             Prim::Bool => Self::Bool(<bool as Scalar>::read_le(bytes)?),
             Prim::I8 => Self::Int(<i8 as Scalar>::read_le(bytes)?.into()),

@@ -12,11 +12,11 @@ use core::ops::ControlFlow::{self, Break, Continue};
 use alloc::vec::Vec;
 
 use crate::bytes::{index, wide};
-use crate::flat::desc::{FieldDesc, Kind, MAX_SLOTS, Schema};
-use crate::flat::node::{Held, Node, NodeList, TextList};
-use crate::limits::MAX_PROGRAM;
+use crate::desc::{FieldDesc, Kind, MAX_SLOTS, Schema};
+use crate::limits::MAX_SIZE;
+use crate::node::{Held, Node, NodeList, TextList};
 
-pub(crate) mod compare;
+pub mod compare;
 mod layout;
 mod sink;
 mod vtables;
@@ -58,11 +58,11 @@ pub fn write(
     chunk: &[u8],
     layout: &WriterLayout,
 ) -> Result<Vec<u8>, WriteError> {
-    write_within(schema, root, chunk, layout, MAX_PROGRAM)
+    write_within(schema, root, chunk, layout, MAX_SIZE)
 }
 
 /// Writes a FlatBuffer of at most `most` bytes, as [`write()`] does.
-pub(crate) fn write_within(
+pub fn write_within(
     schema: &Schema,
     root: &dyn Node,
     chunk: &[u8],
@@ -74,7 +74,7 @@ pub(crate) fn write_within(
         return Err(WriteError::WrongRoot { wanted: wanted.name, found: found.name });
     }
     let mut writer = Writer::new(layout, Reversed::default());
-    writer.most = most.min(MAX_PROGRAM);
+    writer.most = most.min(MAX_SIZE);
     match writer.whole(schema, root, chunk) {
         Continue(()) => Ok(writer.out.into_bytes()),
         Break(()) => Err(writer.error.unwrap_or(WriteError::OutOfMemory)),
@@ -84,7 +84,7 @@ pub(crate) fn write_within(
 impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooLarge => write!(f, "the tables take more than {MAX_PROGRAM} bytes"),
+            Self::TooLarge => write!(f, "the tables take more than {MAX_SIZE} bytes"),
             Self::WrongRoot { wanted, found } => {
                 write!(f, "wrong root table: expected {wanted}, found {found}")
             }
@@ -102,7 +102,7 @@ struct Writer<'l, S> {
     vtables: Vtables,
     /// The largest alignment so far, not counting `force_align`.
     align: u32,
-    /// The largest allowed length: at most [`MAX_PROGRAM`].
+    /// The largest allowed length: at most [`MAX_SIZE`].
     most: u64,
     /// The largest alignment of a vector with `force_align`; 0 without such a vector.
     forced: u32,
@@ -113,7 +113,7 @@ struct Writer<'l, S> {
 }
 
 /// The alignments that exporters may give to data in the tables.
-pub(crate) const FORCED: [u32; 12] = [1, 2, 4, 8, 32, 64, 128, 256, 512, 1024, 2048, 4096];
+pub const FORCED: [u32; 12] = [1, 2, 4, 8, 32, 64, 128, 256, 512, 1024, 2048, 4096];
 
 /// The bytes in front of the chunk: the offset of the root, and the identifier.
 pub(crate) const HEAD: usize = 8;
@@ -138,7 +138,7 @@ struct Parts {
 impl<'l, S: Sink> Writer<'l, S> {
     fn new(layout: &'l WriterLayout, out: S) -> Self {
         let vtables = Vtables::new(layout.sizes_count);
-        let most = MAX_PROGRAM;
+        let most = MAX_SIZE;
         Self { layout, out, vtables, align: 1, most, forced: 0, alike: u16::MAX, error: None }
     }
 
@@ -399,7 +399,7 @@ fn first_half([a, b, c, d, ..]: [u8; 8]) -> [u8; 4] {
     [a, b, c, d]
 }
 
-/// Converts a length, which is at most [`MAX_PROGRAM`].
+/// Converts a length, which is at most [`MAX_SIZE`].
 fn length(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }

@@ -5,8 +5,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use super::error::RemoteError;
 
 /// The numbers of requests and bytes that were spent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Spent {
     /// The number of requests, redirects included.

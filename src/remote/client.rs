@@ -25,7 +25,7 @@ use super::error::RemoteError;
 use super::reply::{self, Version, header};
 use super::retry;
 use super::url::{Origin, RemoteUrl, is_https, redirected};
-use crate::quoted::UntrustedString;
+use pte_flat::quoted::UntrustedString;
 
 /// Resolves host names. Tests replace the system's resolver.
 pub trait Resolve: core::fmt::Debug + Send + Sync {
@@ -250,7 +250,6 @@ impl Client {
         self.0.budget.spent()
     }
 
-    #[cfg(feature = "json")]
     pub(super) fn hub(&self) -> &str {
         self.0.options.hub.trim_end_matches('/')
     }
@@ -377,7 +376,7 @@ impl Client {
 
 #[cfg(feature = "cloud")]
 impl Client {
-    pub(super) fn of(shared: Arc<Shared>) -> Self {
+    pub(crate) fn of(shared: Arc<Shared>) -> Self {
         Self(shared)
     }
 

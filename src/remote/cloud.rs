@@ -321,7 +321,7 @@ const MACHINES: [&str; 3] = ["169.254.169.254", "metadata.google.internal", "[fd
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::remote::RemoteOptions;
+    use crate::RemoteOptions;
 
     /// The client is offline, so a request that is not refused earlier fails without a connection.
     #[test]

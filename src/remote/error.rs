@@ -3,7 +3,7 @@
 use core::fmt;
 use std::io;
 
-use crate::quoted::UntrustedString;
+use pte_flat::quoted::UntrustedString;
 
 /// The reason why a remote file could not be read. No message contains a query or a token.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@ pub(super) struct Version {
 }
 
 impl Version {
-    pub(super) fn of(headers: &HeaderMap) -> Self {
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
         let text = |name: &str| header(headers, name).map(str::to_owned);
         Self { etag: text("etag"), last_modified: text("last-modified") }
     }

@@ -3,7 +3,7 @@
 use ureq::http::Uri;
 
 use super::error::RemoteError;
-use crate::quoted::UntrustedString;
+use pte_flat::quoted::UntrustedString;
 
 /// A URL that can be requested. It is displayed without its query, which may contain a signature.
 #[derive(Clone, PartialEq, Eq)]
@@ -126,7 +126,7 @@ impl core::fmt::Debug for RemoteUrl {
 }
 
 impl Origin {
-    pub(super) fn of(uri: &Uri) -> Self {
+    pub(crate) fn of(uri: &Uri) -> Self {
         let is_https = is_https(uri);
         let port = uri.port_u16().unwrap_or(if is_https { 443 } else { 80 });
         Self { is_https, host: uri.host().unwrap_or_default().to_ascii_lowercase(), port }
@@ -325,13 +325,11 @@ impl<'t> HubPlace<'t> {
     }
 
     /// Returns the path of the listing of an organization's repositories.
-    #[cfg(feature = "json")]
     pub(super) fn repositories(&self) -> String {
         format!("api/{}?author={}", self.kind, escaped(self.org, false))
     }
 
     /// Returns the path of the listing of a repository's files.
-    #[cfg(feature = "json")]
     pub(super) fn tree(&self) -> String {
         let (org, repo) = (escaped(self.org, false), escaped(self.repo.unwrap_or_default(), false));
         let revision = escaped(self.revision, false);
@@ -339,7 +337,6 @@ impl<'t> HubPlace<'t> {
     }
 
     /// Returns the URL of the repository, `hf://…`.
-    #[cfg(feature = "json")]
     pub(super) fn url(&self) -> String {
         let prefix = if self.kind == "models" { String::new() } else { format!("{}/", self.kind) };
         let revision = match self.revision {

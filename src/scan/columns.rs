@@ -287,7 +287,7 @@ mod tests {
     use parquet::file::reader::{FileReader, SerializedFileReader};
 
     use super::{Columns, FIELDS};
-    use crate::scan::row::{Cell, CountCell, Row};
+    use crate::row::{Cell, CountCell, Row};
 
     /// The fields of NDJSON and Parquet are the same.
     #[test]

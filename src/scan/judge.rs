@@ -9,15 +9,15 @@ use std::time::Instant;
 use sha2::{Digest, Sha256};
 
 use super::row::{BackendCell, Cell, CountCell, Row, SCHEMA};
-use crate::backend::Backend;
-use crate::check::{self, Checker, Report, Severity};
-use crate::file::source::Source;
-use crate::handle::{File, Handle, OpenError};
-use crate::limits::Limits;
-use crate::quoted::{Untrusted, UntrustedString, hex};
-use crate::schema::program::TensorDataLocation;
-use crate::schema::program::view::KernelTypes;
-use crate::summary::{ContentSummary, Summary};
+use pte_check::{self, Checker, Report, Severity};
+use pte_core::backend::Backend;
+use pte_core::file::source::Source;
+use pte_core::handle::{File, Handle, OpenError};
+use pte_core::limits::Limits;
+use pte_flat::quoted::{Untrusted, UntrustedString, hex};
+use pte_schema::program::TensorDataLocation;
+use pte_schema::program::view::KernelTypes;
+use pte_tools::summary::{ContentSummary, Summary};
 
 /// Decides how much of each file is read and judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Judge {
     }
 
     /// Judges `source`, and adds the results to `row`.
-    pub(super) fn judge(&self, source: impl Source<Error = io::Error>, row: &mut Row) {
+    pub(crate) fn judge(&self, source: impl Source<Error = io::Error>, row: &mut Row) {
         let begun = Instant::now();
         let source = Counted { source, reads: AtomicU64::new(0), bytes: AtomicU64::new(0) };
         if let Err(error) = self.fill(&source, row) {
@@ -215,7 +215,7 @@ fn digest(
 /// Returns a digest of the ids and severities of all rules.
 fn rules_version() -> Cell {
     let mut sha = Sha256::new();
-    for rule in check::rules() {
+    for rule in pte_check::rules() {
         sha.update(rule.id);
         sha.update(rule.severity.name());
     }

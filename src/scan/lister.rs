@@ -9,11 +9,11 @@ use sha2::{Digest, Sha256};
 
 use super::judge::Judge;
 use super::pattern;
-use crate::quoted::UntrustedString;
+use pte_flat::quoted::UntrustedString;
 #[cfg(feature = "cloud")]
-use crate::remote::is_store_listing;
+use pte_remote::is_store_listing;
 #[cfg(feature = "remote")]
-use crate::remote::{Client, is_listing, is_url, shown};
+use pte_remote::{Client, is_listing, is_url, shown};
 
 /// A place where a scan finds files.
 pub enum ScanRoot {

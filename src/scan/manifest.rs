@@ -44,7 +44,7 @@ impl Manifest {
     }
 
     /// Reads the manifest in `folder`; `None` if there is none.
-    pub(super) fn read(folder: &Path) -> io::Result<Option<Self>> {
+    pub(crate) fn read(folder: &Path) -> io::Result<Option<Self>> {
         let text = match fs::read_to_string(folder.join(MANIFEST)) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

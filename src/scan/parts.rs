@@ -11,7 +11,7 @@ use super::columns::Columns;
 use super::lister::Key;
 use super::manifest::{KEYS, Manifest, Part, UNFINISHED, name_of, sync_folder};
 use super::row::Row;
-use crate::document;
+use pte_tools::document;
 
 /// The file formats of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -17,11 +17,11 @@ use super::parts::{Parts, RowFormat};
 #[cfg(feature = "remote")]
 use super::row::Cell;
 use super::row::Row;
-use crate::file::open_regular;
-use crate::limits::Limits;
-use crate::quoted::UntrustedString;
+use pte_core::file::open_regular;
+use pte_core::limits::Limits;
+use pte_flat::quoted::UntrustedString;
 #[cfg(feature = "remote")]
-use crate::remote::Client;
+use pte_remote::Client;
 
 /// The settings of a scan.
 #[derive(Clone, Debug)]

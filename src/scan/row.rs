@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::quoted::Untrusted;
+use pte_flat::quoted::Untrusted;
 
 /// The name and version of the rows' schema.
 pub const SCHEMA: &str = "pte.scan/1";

@@ -1,8 +1,8 @@
 //! The schema of a `.bpte`, a program with test inputs and the outputs that they should give:
 //! `devtools/bundled_program/schema/bundled_program_schema.fbs`.
 
-use crate::flat::schema;
-use crate::schema::scalar::ScalarType;
+use crate::scalar::ScalarType;
+use pte_flat::schema;
 
 schema! {
     root BundledProgram b"BP08" "bpte" "bundled_program_flatbuffer";

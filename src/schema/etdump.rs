@@ -1,7 +1,7 @@
 //! The schema of an ETDump, a profile of runs: `devtools/etdump/etdump_schema_flatcc.fbs`.
 
-use crate::flat::schema;
-use crate::schema::scalar::ScalarType;
+use crate::scalar::ScalarType;
+use pte_flat::schema;
 
 schema! {
     root ETDump b"ED00" "etdp" "etdump";
@@ -10,21 +10,13 @@ schema! {
 
     /// The kinds of values.
     enum ValueType: i8 {
-        /// `Null`.
         Null = 0,
-        /// `Int`.
         Int = 1,
-        /// `Bool`.
         Bool = 2,
-        /// `Float`.
         Float = 3,
-        /// `Double`.
         Double = 4,
-        /// `Tensor`.
         Tensor = 5,
-        /// `TensorList`.
         TensorList = 6,
-        /// `String`.
         String = 7,
     }
 

@@ -1,8 +1,8 @@
 //! The schema of a `.ptd` since release 0.7, `extension/flat_tensor/serialize/flat_tensor.fbs`
 //! (generation 3, format.md §4).
 
-use crate::flat::schema;
-use crate::schema::scalar::ScalarType;
+use crate::scalar::ScalarType;
+use pte_flat::schema;
 
 schema! {
     root FlatTensor b"FT01" "ptd" "flat_tensor";

@@ -4,8 +4,8 @@
 //! Release 0.7 gave slots 1 and 2 of the root other meanings and kept the identifier, which breaks
 //! upstream's own rules. `ptd/generation.rs` distinguishes the two.
 
-use crate::flat::schema;
-use crate::schema::scalar::ScalarType;
+use crate::scalar::ScalarType;
+use pte_flat::schema;
 
 schema! {
     root FlatTensor b"FT01" "ptd" "flat_tensor";

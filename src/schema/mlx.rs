@@ -2,7 +2,7 @@
 //!
 //! Its FlatBuffers have no identifier: the header of the payload is known by one.
 
-use crate::flat::schema;
+use pte_flat::schema;
 
 schema! {
     root MLXGraph b"\0\0\0\0" "mlx" "mlx_delegate";
@@ -11,13 +11,9 @@ schema! {
 
     /// The kinds of slots.
     enum SlotType: i8 {
-        /// `TensorSlot`.
         TensorSlot = 0,
-        /// `IntValueSlot`.
         IntValueSlot = 1,
-        /// `FloatValueSlot`.
         FloatValueSlot = 2,
-        /// `BoolValueSlot`.
         BoolValueSlot = 3,
     }
 

@@ -3,7 +3,7 @@
 //! It is recursive: an argument of a higher-order operator may be a graph. Values are referred to
 //! by name, not by index.
 
-use crate::flat::schema;
+use pte_flat::schema;
 
 schema! {
     root Program b"NPTG" "ptg" "native_backend";
@@ -12,77 +12,49 @@ schema! {
 
     /// The datatypes of tensors. They differ from those of programs.
     enum ScalarType: i8 {
-        /// `BYTE`.
         BYTE = 0,
-        /// `CHAR`.
         CHAR = 1,
-        /// `SHORT`.
         SHORT = 2,
-        /// `INT`.
         INT = 3,
-        /// `LONG`.
         LONG = 4,
-        /// `HALF`.
         HALF = 5,
-        /// `FLOAT`.
         FLOAT = 6,
-        /// `DOUBLE`.
         DOUBLE = 7,
-        /// `BOOL`.
         BOOL = 11,
-        /// `BFLOAT16`.
         BFLOAT16 = 15,
-        /// `UINT16`.
         UINT16 = 16,
-        /// `UINT32`.
         UINT32 = 17,
-        /// `UINT64`.
         UINT64 = 18,
     }
 
     /// The kinds of nodes.
     enum OpKind: i8 {
-        /// `CALL_FUNCTION`.
         CALL_FUNCTION = 0,
-        /// `PLACEHOLDER`.
         PLACEHOLDER = 1,
-        /// `OUTPUT`.
         OUTPUT = 2,
     }
 
     /// The kinds of inputs of a graph.
     enum InputKind: i8 {
-        /// `USER_INPUT`.
         USER_INPUT = 0,
-        /// `PARAMETER`.
         PARAMETER = 1,
-        /// `BUFFER`.
         BUFFER = 2,
-        /// `CONSTANT_TENSOR`.
         CONSTANT_TENSOR = 3,
     }
 
     /// The kinds of outputs of a graph.
     enum OutputKind: i8 {
-        /// `USER_OUTPUT`.
         USER_OUTPUT = 0,
-        /// `BUFFER_MUTATION`.
         BUFFER_MUTATION = 1,
-        /// `USER_INPUT_MUTATION`.
         USER_INPUT_MUTATION = 2,
     }
 
     /// The kinds of values that a node makes.
     enum OutputValueKind: i8 {
-        /// `TENSOR`.
         TENSOR = 0,
-        /// `TENSOR_LIST`.
         TENSOR_LIST = 1,
-        /// `INT`.
         INT = 2,
-        /// `BOOL`.
         BOOL = 3,
-        /// `FLOAT`.
         FLOAT = 4,
     }
 

@@ -3,8 +3,8 @@
 //! It is upstream's at commit `cff6f4dd` (2026-08-22, release 1.5). Slots were only ever appended,
 //! so this declaration decodes every release from 0.1 on.
 
-use crate::flat::schema;
-use crate::schema::scalar::ScalarType;
+use crate::scalar::ScalarType;
+use pte_flat::schema;
 
 schema! {
     root Program b"ET12" "pte" "executorch_flatbuffer";
@@ -367,6 +367,6 @@ schema! {
 }
 
 /// Returns whether a value with this tag of `KernelTypes` is a list.
-pub(crate) fn is_list(tag: u8) -> bool {
+pub fn is_list(tag: u8) -> bool {
     (tag::IntList..=tag::OptionalTensorList).contains(&tag)
 }

@@ -3,7 +3,7 @@
 //!
 //! `qnn_legacy.rs` has the options of older releases.
 
-use crate::flat::schema;
+use pte_flat::schema;
 
 schema! {
     root QnnExecuTorchOptions b"\0\0\0\0" "qnn" "qc_compiler_spec";
@@ -12,227 +12,146 @@ schema! {
 
     /// The architectures of the HTP, Qualcomm's neural processor.
     enum HtpArch: i32 {
-        /// `NONE`.
         NONE = 0,
-        /// `V68`.
         V68 = 68,
-        /// `V69`.
         V69 = 69,
-        /// `V73`.
         V73 = 73,
-        /// `V75`.
         V75 = 75,
-        /// `V79`.
         V79 = 79,
-        /// `V81`.
         V81 = 81,
     }
 
     /// The versions of the LPAI, Qualcomm's low-power processor.
     enum LpaiHardwareVersion: i32 {
-        /// `NONE`.
         NONE = 0,
-        /// `V6`.
         V6 = 6,
-        /// `V7`.
         V7 = 7,
     }
 
     /// The systems on a chip.
     enum QcomChipset: i32 {
-        /// `UNKNOWN_SM`.
         UNKNOWN_SM = 0,
-        /// `SA8295`.
         SA8295 = 39,
-        /// `SA8797`.
         SA8797 = 72,
-        /// `SM8350`.
         SM8350 = 30,
-        /// `SM8450`.
         SM8450 = 36,
-        /// `SM8475`.
         SM8475 = 42,
-        /// `SM8550`.
         SM8550 = 43,
-        /// `SM8650`.
         SM8650 = 57,
-        /// `SM8750`.
         SM8750 = 69,
-        /// `SM8850`.
         SM8850 = 87,
-        /// `SSG2115P`.
         SSG2115P = 46,
-        /// `SSG2125P`.
         SSG2125P = 58,
-        /// `SXR1230P`.
         SXR1230P = 45,
-        /// `SXR2230P`.
         SXR2230P = 53,
-        /// `SXR2330P`.
         SXR2330P = 75,
-        /// `QCS9100`.
         QCS9100 = 77,
-        /// `SAR2230P`.
         SAR2230P = 95,
-        /// `SA8255`.
         SA8255 = 52,
-        /// `SW6100`.
         SW6100 = 96,
-        /// `QCM6490`.
         QCM6490 = 93,
-        /// `SM8845`.
         SM8845 = 97,
     }
 
     /// Whether the GPU saves time or power.
     enum QnnExecuTorchGpuPerformanceMode: i32 {
-        /// `kGpuPerfHintHigh`.
         kGpuPerfHintHigh = 0,
-        /// `kGpuPerfHintNormal`.
         kGpuPerfHintNormal = 1,
-        /// `kGpuPerfHintLow`.
         kGpuPerfHintLow = 2,
     }
 
     /// The precision on the GPU.
     enum QnnExecuTorchGpuPrecision: i32 {
-        /// `kGpuPrecisionFp32`.
         kGpuPrecisionFp32 = 0,
-        /// `kGpuPrecisionFp16`.
         kGpuPrecisionFp16 = 1,
-        /// `kGpuPrecisionHybrid`.
         kGpuPrecisionHybrid = 2,
-        /// `kGpuPrecisionUserProvided`.
         kGpuPrecisionUserProvided = 3,
     }
 
     /// Whether the HTP saves time or power.
     enum QnnExecuTorchHtpPerformanceMode: i32 {
-        /// `kHtpDefault`.
         kHtpDefault = 0,
-        /// `kHtpSustainedHighPerformance`.
         kHtpSustainedHighPerformance = 1,
-        /// `kHtpBurst`.
         kHtpBurst = 2,
-        /// `kHtpHighPerformance`.
         kHtpHighPerformance = 3,
-        /// `kHtpPowerSaver`.
         kHtpPowerSaver = 4,
-        /// `kHtpLowPowerSaver`.
         kHtpLowPowerSaver = 5,
-        /// `kHtpHighPowerSaver`.
         kHtpHighPowerSaver = 6,
-        /// `kHtpLowBalanced`.
         kHtpLowBalanced = 7,
-        /// `kHtpBalanced`.
         kHtpBalanced = 8,
     }
 
     /// The precision on the HTP.
     enum QnnExecuTorchHtpPrecision: i32 {
-        /// `kHtpQuantized`.
         kHtpQuantized = 0,
-        /// `kHtpFp16`.
         kHtpFp16 = 1,
     }
 
     /// The processors.
     enum QnnExecuTorchBackendType: i32 {
-        /// `kUndefinedBackend`.
         kUndefinedBackend = 0,
-        /// `kGpuBackend`.
         kGpuBackend = 1,
-        /// `kHtpBackend`.
         kHtpBackend = 2,
-        /// `kDspBackend`.
         kDspBackend = 3,
-        /// `kLpaiBackend`.
         kLpaiBackend = 4,
     }
 
     /// The protection domain of the HTP.
     enum QnnExecuTorchHtpPdSession: i32 {
-        /// `kHtpUnsignedPd`.
         kHtpUnsignedPd = 0,
-        /// `kHtpSignedPd`.
         kHtpSignedPd = 1,
     }
 
     /// Whether results are needed in real time.
     enum QnnExecuTorchLpaiClientPerf: i32 {
-        /// `kUndefined`.
         kUndefined = 0,
-        /// `kRealTime`.
         kRealTime = 1,
-        /// `kNonRealTime`.
         kNonRealTime = 2,
     }
 
     /// How firmly work stays on its cores.
     enum QnnExecuTorchLpaiCoreAffinity: i32 {
-        /// `kUndefined`.
         kUndefined = 0,
-        /// `kSoft`.
         kSoft = 1,
-        /// `kHard`.
         kHard = 2,
     }
 
     /// The environment that the LPAI runs in.
     enum QnnExecuTorchLpaiTargetEnv: i32 {
-        /// `kX86`.
         kX86 = 0,
-        /// `kArm`.
         kArm = 1,
-        /// `kAdsp`.
         kAdsp = 2,
     }
 
     /// How much is logged.
     enum QnnExecuTorchLogLevel: i32 {
-        /// `kLogOff`.
         kLogOff = 0,
-        /// `kLogLevelError`.
         kLogLevelError = 1,
-        /// `kLogLevelWarn`.
         kLogLevelWarn = 2,
-        /// `kLogLevelInfo`.
         kLogLevelInfo = 3,
-        /// `kLogLevelVerbose`.
         kLogLevelVerbose = 4,
-        /// `kLogLevelDebug`.
         kLogLevelDebug = 5,
     }
 
     /// How much is profiled.
     enum QnnExecuTorchProfileLevel: i32 {
-        /// `kProfileOff`.
         kProfileOff = 0,
-        /// `kProfileBasic`.
         kProfileBasic = 1,
-        /// `kProfileDetailed`.
         kProfileDetailed = 2,
-        /// `kProfileOptrace`.
         kProfileOptrace = 3,
     }
 
     /// The processor of an op package.
     enum QnnExecuTorchOpPackageTarget: i32 {
-        /// `UNKNOWN`.
         UNKNOWN = 0,
-        /// `CPU`.
         CPU = 1,
-        /// `HTP`.
         HTP = 2,
     }
 
     /// The platform of an op package.
     enum QnnExecuTorchOpPackagePlatform: i32 {
-        /// `UNKNOWN`.
         UNKNOWN = 0,
-        /// `X86_64`.
         X86_64 = 1,
-        /// `AARCH64_ANDROID`.
         AARCH64_ANDROID = 2,
     }
 

@@ -3,7 +3,7 @@
 //! Upstream moved fields to other slots, and there is no identifier: `qnn.rs` has the current options. Enums are
 //! numbers here, since the old options are recognized and not shown.
 
-use crate::flat::schema;
+use pte_flat::schema;
 
 schema! {
     root Options b"\0\0\0\0" "qnn-legacy" "qc_compiler_spec";

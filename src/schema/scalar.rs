@@ -1,6 +1,6 @@
 //! The dtypes of both formats, `schema/scalar_type.fbs` (format.md §5).
 
-use crate::flat::schema;
+use pte_flat::schema;
 
 schema! {
     enums:
@@ -50,11 +50,8 @@ schema! {
         FLOAT8E5M2FNUZ = 25 => 0.5,
         /// An 8-bit float like FLOAT8E4M3FN, without negative zero.
         FLOAT8E4M3FNUZ = 26 => 0.5,
-        /// uint16.
         UINT16 = 27 => 0.5,
-        /// uint32.
         UINT32 = 28 => 0.5,
-        /// uint64.
         UINT64 = 29 => 0.5
     }
 

@@ -2,7 +2,7 @@
 //!
 //! TOSA 1.1 only adds to TOSA 1.0, so that graphs of both are read.
 
-use crate::flat::schema;
+use pte_flat::schema;
 
 schema! {
     root TosaGraph b"TOSA" "tosa" "tosa";
@@ -11,281 +11,153 @@ schema! {
 
     /// The datatypes of tensors.
     enum DType: u32 {
-        /// `UNKNOWN`.
         UNKNOWN = 0,
-        /// `BOOL`.
         BOOL = 1,
-        /// `INT4`.
         INT4 = 2,
-        /// `INT8`.
         INT8 = 3,
-        /// `INT16`.
         INT16 = 4,
-        /// `INT32`.
         INT32 = 5,
-        /// `INT48`.
         INT48 = 6,
-        /// `FP32`.
         FP32 = 7,
-        /// `FP16`.
         FP16 = 8,
-        /// `BF16`.
         BF16 = 9,
-        /// `SHAPE`.
         SHAPE = 10,
-        /// `FP8E4M3`.
         FP8E4M3 = 11,
-        /// `FP8E5M2`.
         FP8E5M2 = 12,
-        /// `FP6E2M3`.
         FP6E2M3 = 13,
-        /// `FP6E3M2`.
         FP6E3M2 = 14,
-        /// `FP4E2M1`.
         FP4E2M1 = 15,
-        /// `FP8UE8M0`.
         FP8UE8M0 = 16,
-        /// `INT64`.
         INT64 = 17,
-        /// `MXINT8`.
         MXINT8 = 18,
     }
 
     /// How a resize interpolates.
     enum ResizeMode: u32 {
-        /// `UNKNOWN`.
         UNKNOWN = 0,
-        /// `NEAREST`.
         NEAREST = 1,
-        /// `BILINEAR`.
         BILINEAR = 2,
     }
 
     /// How NaN is propagated.
     enum NanPropagationMode: u32 {
-        /// `UNKNOWN`.
         UNKNOWN = 0,
-        /// `PROPAGATE`.
         PROPAGATE = 1,
-        /// `IGNORE`.
         IGNORE = 2,
     }
 
     /// How a rescale rounds.
     enum RoundingMode: u32 {
-        /// `UNKNOWN`.
         UNKNOWN = 0,
-        /// `SINGLE_ROUND`.
         SINGLE_ROUND = 1,
-        /// `INEXACT_ROUND`.
         INEXACT_ROUND = 2,
-        /// `DOUBLE_ROUND`.
         DOUBLE_ROUND = 3,
     }
 
     /// The number of elements that share a scale.
     enum BlockSize: u32 {
-        /// `UNKNOWN`.
         UNKNOWN = 0,
-        /// `BLOCK_SIZE_32`.
         BLOCK_SIZE_32 = 32,
     }
 
     /// The operators.
     enum Op: u32 {
-        /// `UNKNOWN`.
         UNKNOWN = 0,
-        /// `ARGMAX`.
         ARGMAX = 1,
-        /// `AVG_POOL2D`.
         AVG_POOL2D = 2,
-        /// `CONV2D`.
         CONV2D = 3,
-        /// `CONV3D`.
         CONV3D = 4,
-        /// `DEPTHWISE_CONV2D`.
         DEPTHWISE_CONV2D = 5,
-        /// `FFT2D`.
         FFT2D = 6,
-        /// `MATMUL`.
         MATMUL = 7,
-        /// `MAX_POOL2D`.
         MAX_POOL2D = 8,
-        /// `RFFT2D`.
         RFFT2D = 9,
-        /// `TRANSPOSE_CONV2D`.
         TRANSPOSE_CONV2D = 10,
-        /// `CLAMP`.
         CLAMP = 11,
-        /// `ERF`.
         ERF = 12,
-        /// `SIGMOID`.
         SIGMOID = 13,
-        /// `TANH`.
         TANH = 14,
-        /// `ADD`.
         ADD = 15,
-        /// `ARITHMETIC_RIGHT_SHIFT`.
         ARITHMETIC_RIGHT_SHIFT = 16,
-        /// `BITWISE_AND`.
         BITWISE_AND = 17,
-        /// `BITWISE_OR`.
         BITWISE_OR = 18,
-        /// `BITWISE_XOR`.
         BITWISE_XOR = 19,
-        /// `INTDIV`.
         INTDIV = 20,
-        /// `LOGICAL_AND`.
         LOGICAL_AND = 21,
-        /// `LOGICAL_LEFT_SHIFT`.
         LOGICAL_LEFT_SHIFT = 22,
-        /// `LOGICAL_RIGHT_SHIFT`.
         LOGICAL_RIGHT_SHIFT = 23,
-        /// `LOGICAL_OR`.
         LOGICAL_OR = 24,
-        /// `LOGICAL_XOR`.
         LOGICAL_XOR = 25,
-        /// `MAXIMUM`.
         MAXIMUM = 26,
-        /// `MINIMUM`.
         MINIMUM = 27,
-        /// `MUL`.
         MUL = 28,
-        /// `POW`.
         POW = 29,
-        /// `SUB`.
         SUB = 30,
-        /// `TABLE`.
         TABLE = 31,
-        /// `ABS`.
         ABS = 32,
-        /// `BITWISE_NOT`.
         BITWISE_NOT = 33,
-        /// `CEIL`.
         CEIL = 34,
-        /// `CLZ`.
         CLZ = 35,
-        /// `COS`.
         COS = 36,
-        /// `EXP`.
         EXP = 37,
-        /// `FLOOR`.
         FLOOR = 38,
-        /// `LOG`.
         LOG = 39,
-        /// `LOGICAL_NOT`.
         LOGICAL_NOT = 40,
-        /// `NEGATE`.
         NEGATE = 41,
-        /// `RECIPROCAL`.
         RECIPROCAL = 42,
-        /// `RSQRT`.
         RSQRT = 43,
-        /// `SIN`.
         SIN = 44,
-        /// `SELECT`.
         SELECT = 45,
-        /// `EQUAL`.
         EQUAL = 46,
-        /// `GREATER`.
         GREATER = 47,
-        /// `GREATER_EQUAL`.
         GREATER_EQUAL = 48,
-        /// `REDUCE_ALL`.
         REDUCE_ALL = 49,
-        /// `REDUCE_ANY`.
         REDUCE_ANY = 50,
-        /// `REDUCE_MAX`.
         REDUCE_MAX = 51,
-        /// `REDUCE_MIN`.
         REDUCE_MIN = 52,
-        /// `REDUCE_PRODUCT`.
         REDUCE_PRODUCT = 53,
-        /// `REDUCE_SUM`.
         REDUCE_SUM = 54,
-        /// `CONCAT`.
         CONCAT = 55,
-        /// `PAD`.
         PAD = 56,
-        /// `RESHAPE`.
         RESHAPE = 57,
-        /// `REVERSE`.
         REVERSE = 58,
-        /// `SLICE`.
         SLICE = 59,
-        /// `TILE`.
         TILE = 60,
-        /// `TRANSPOSE`.
         TRANSPOSE = 61,
-        /// `GATHER`.
         GATHER = 62,
-        /// `SCATTER`.
         SCATTER = 63,
-        /// `RESIZE`.
         RESIZE = 64,
-        /// `CAST`.
         CAST = 65,
-        /// `RESCALE`.
         RESCALE = 66,
-        /// `CONST`.
         CONST = 67,
-        /// `IDENTITY`.
         IDENTITY = 68,
-        /// `CUSTOM`.
         CUSTOM = 69,
-        /// `COND_IF`.
         COND_IF = 70,
-        /// `WHILE_LOOP`.
         WHILE_LOOP = 71,
-        /// `VARIABLE`.
         VARIABLE = 72,
-        /// `VARIABLE_WRITE`.
         VARIABLE_WRITE = 73,
-        /// `VARIABLE_READ`.
         VARIABLE_READ = 74,
-        /// `CONST_SHAPE`.
         CONST_SHAPE = 75,
-        /// `MATMUL_T_BLOCK_SCALED`.
         MATMUL_T_BLOCK_SCALED = 76,
-        /// `CAST_FROM_BLOCK_SCALED`.
         CAST_FROM_BLOCK_SCALED = 77,
-        /// `CAST_TO_BLOCK_SCALED`.
         CAST_TO_BLOCK_SCALED = 78,
-        /// `DIM`.
         DIM = 79,
-        /// `CONCAT_SHAPE`.
         CONCAT_SHAPE = 80,
-        /// `ADD_SHAPE`.
         ADD_SHAPE = 81,
-        /// `SUB_SHAPE`.
         SUB_SHAPE = 82,
-        /// `MUL_SHAPE`.
         MUL_SHAPE = 83,
-        /// `SLICE_SHAPE`.
         SLICE_SHAPE = 84,
-        /// `EXP2_SHAPE`.
         EXP2_SHAPE = 85,
-        /// `LOG2_CEIL_SHAPE`.
         LOG2_CEIL_SHAPE = 86,
-        /// `LOG2_FLOOR_SHAPE`.
         LOG2_FLOOR_SHAPE = 87,
-        /// `MAX_SHAPE`.
         MAX_SHAPE = 88,
-        /// `MIN_SHAPE`.
         MIN_SHAPE = 89,
-        /// `MOD_SHAPE`.
         MOD_SHAPE = 90,
-        /// `DIV_CEIL_SHAPE`.
         DIV_CEIL_SHAPE = 91,
-        /// `DIV_FLOOR_SHAPE`.
         DIV_FLOOR_SHAPE = 92,
-        /// `ASSERT_EQUAL_SHAPE`.
         ASSERT_EQUAL_SHAPE = 93,
-        /// `CONV2D_BLOCK_SCALED`.
         CONV2D_BLOCK_SCALED = 94,
-        /// `MAX_POOL2D_ADAPTIVE`.
         MAX_POOL2D_ADAPTIVE = 95,
-        /// `AVG_POOL2D_ADAPTIVE`.
         AVG_POOL2D_ADAPTIVE = 96,
     }
 

@@ -3,7 +3,7 @@
 //! Upstream changed fields and slots before release 0.3 and kept the identifier `VK00`. Graphs of those
 //! releases are refused or read as something else.
 
-use crate::flat::schema;
+use pte_flat::schema;
 
 schema! {
     root VkGraph b"VK00" "vk" "vkgraph";
@@ -12,21 +12,13 @@ schema! {
 
     /// The datatypes of tensors.
     enum VkDataType: i8 {
-        /// `BOOL`.
         BOOL = 0,
-        /// `UINT8`.
         UINT8 = 1,
-        /// `INT8`.
         INT8 = 2,
-        /// `INT32`.
         INT32 = 3,
-        /// `FLOAT16`.
         FLOAT16 = 4,
-        /// `FLOAT32`.
         FLOAT32 = 5,
-        /// `FLOAT64`.
         FLOAT64 = 6,
-        /// `INT64`.
         INT64 = 7,
         /// Not set: the datatype of the tensor applies.
         UNSET = 127,
@@ -34,11 +26,8 @@ schema! {
 
     /// The kinds of memory of tensors.
     enum VkStorageType: u8 {
-        /// `BUFFER`.
         BUFFER = 0,
-        /// `TEXTURE_3D`.
         TEXTURE_3D = 1,
-        /// `TEXTURE_2D`.
         TEXTURE_2D = 2,
         /// Chosen by the runtime.
         DEFAULT_STORAGE = 255,
@@ -46,23 +35,14 @@ schema! {
 
     /// The layouts of tensors in textures.
     enum VkMemoryLayout: u8 {
-        /// `TENSOR_WIDTH_PACKED`.
         TENSOR_WIDTH_PACKED = 0,
-        /// `TENSOR_HEIGHT_PACKED`.
         TENSOR_HEIGHT_PACKED = 1,
-        /// `TENSOR_CHANNELS_PACKED`.
         TENSOR_CHANNELS_PACKED = 2,
-        /// `PACKED_INT8_4W4C`.
         PACKED_INT8_4W4C = 3,
-        /// `PACKED_INT8_4H4W`.
         PACKED_INT8_4H4W = 4,
-        /// `PACKED_INT8_4W`.
         PACKED_INT8_4W = 5,
-        /// `PACKED_INT8_4C`.
         PACKED_INT8_4C = 6,
-        /// `PACKED_INT8_4C1W`.
         PACKED_INT8_4C1W = 8,
-        /// `PACKED_INT8_CONV2D`.
         PACKED_INT8_CONV2D = 9,
         /// Chosen by the runtime.
         DEFAULT_LAYOUT = 255,

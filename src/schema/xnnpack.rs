@@ -4,7 +4,7 @@
 //! Upstream only appended fields and union members in releases. Graphs before 2024-02-22 have the
 //! identifier `XN00`, which the runtime accepts as well.
 
-use crate::flat::schema;
+use pte_flat::schema;
 
 schema! {
     root XNNGraph b"XN01" "xnn" "fb_xnnpack";

@@ -61,7 +61,10 @@ fn hand_written_json_is_accepted() {
     assert_eq!((program.header(), built.stdout.len()), (None, 64));
     assert!(text(&built.stderr).contains("error[plans-missing]"), "reported, and built");
     let built = build(&["build", "-"], r#"{"segments": [], "named_data": []}"#);
-    let whole = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/ptd/ptd_empty.ptd"));
+    let whole = fs::read(concat!(
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../.."),
+        "/tests/data/ptd/ptd_empty.ptd"
+    ));
     assert!(built.stdout == whole.unwrap(), "as today's writer makes it");
     for (generation, legacy) in [("0", true), ("1", true), ("2", true), ("3", false)] {
         let fields = if legacy { "\"tensors\": []," } else { "\"named_data\": []," };
@@ -175,7 +178,7 @@ fn wrong_json_is_refused_with_line_and_path() {
     page.push_str(&format!("--kind ptd\n{}", text(&requested.stderr)));
     let latin = run(&["build", "-"], None, b"{\"named_data\": \"\xe9\"}");
     page.push_str(&format!("Latin 1\n{}", text(&latin.stderr)));
-    let model = run(&["build", "-"], None, &fs::read(LINEAR).unwrap());
+    let model = run(&["build", "-"], None, &crate::support::files::read(LINEAR).unwrap());
     page.push_str(&format!("A model\n{}", text(&model.stderr)));
     let long = run(&["build", "--max-stream", "10", "-"], None, b"{\"version\": 0}");
     page.push_str(&format!("--max-stream 10\n{}", text(&long.stderr)));
@@ -304,7 +307,10 @@ fn failed_build_keeps_the_old_output() {
     assert_eq!(fs::read_to_string(&json).unwrap(), whole);
     let done = run(&["build", "m.json", "-o", "old.pte"], here, b"");
     assert_eq!(done.status.code(), Some(0));
-    assert!(fs::read(folder.path().join("old.pte")).unwrap() == fs::read(LINEAR).unwrap());
+    assert!(
+        fs::read(folder.path().join("old.pte")).unwrap()
+            == crate::support::files::read(LINEAR).unwrap()
+    );
     for how in ["hash", "inline", "dir="] {
         assert_eq!(pte(&["build", "--blobs", how, "-"]).status.code(), Some(2), "{how}");
     }

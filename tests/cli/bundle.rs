@@ -34,7 +34,7 @@ fn bundle_of(program: Vec<u8>, cases: Vec<BundledMethodTestCase>) -> (tempfile::
 
 #[test]
 fn verbs_read_the_program_in_a_bundle() {
-    let (_folder, path) = bundle(fs::read(LINEAR).unwrap());
+    let (_folder, path) = bundle(crate::support::files::read(LINEAR).unwrap());
     for verb in ["info", "memory", "ops", "graph", "tensors"] {
         let shown = |path: &str| {
             let mut document = json(&[verb, "--json", path]);
@@ -56,7 +56,7 @@ fn verbs_read_the_program_in_a_bundle() {
     // The tables of the bundle itself are dumped.
     let tables = json(&["dump", &path]);
     assert_eq!(tables["method_test_suites"][0]["test_cases"].as_array().unwrap().len(), 3);
-    assert_eq!(tables["program"]["len"], fs::read(LINEAR).unwrap().len());
+    assert_eq!(tables["program"]["len"], crate::support::files::read(LINEAR).unwrap().len());
     let shown = good(&["diff", &path, LINEAR]);
     assert!(shown.contains("bundles were not compared"), "{shown}");
 }
@@ -65,8 +65,8 @@ fn verbs_read_the_program_in_a_bundle() {
 /// offsets says so.
 #[test]
 fn verbs_say_where_the_program_of_a_bundle_is() {
-    let (_folder, path) = bundle(fs::read(LINEAR).unwrap());
-    let (whole, program) = (fs::read(&path).unwrap(), fs::read(LINEAR).unwrap());
+    let (_folder, path) = bundle(crate::support::files::read(LINEAR).unwrap());
+    let (whole, program) = (fs::read(&path).unwrap(), crate::support::files::read(LINEAR).unwrap());
     let start = whole.windows(program.len()).position(|window| window == program).unwrap();
     let found = &json(&["info", "--json", &path])["files"][0]["bundle"];
     assert_eq!((found["bytes"].as_u64(), found["program_offset"].as_u64()), {
@@ -85,14 +85,14 @@ fn verbs_say_where_the_program_of_a_bundle_is() {
 /// Bundles in a folder of models are checked too.
 #[test]
 fn check_of_a_folder_judges_bundles() {
-    let (folder, _) = bundle(fs::read(LINEAR).unwrap());
+    let (folder, _) = bundle(crate::support::files::read(LINEAR).unwrap());
     let shown = good(&["check", folder.path().to_str().unwrap()]);
     assert!(shown.contains("model.bpte") && shown.contains("file-kind"), "{shown}");
 }
 
 #[test]
 fn a_damaged_bundle_is_refused_with_its_offset() {
-    let (_folder, path) = bundle(fs::read(LINEAR).unwrap());
+    let (_folder, path) = bundle(crate::support::files::read(LINEAR).unwrap());
     let mut bytes = fs::read(&path).unwrap();
     bytes[0..4].copy_from_slice(&0x00ff_fff0u32.to_le_bytes());
     fs::write(&path, bytes).unwrap();
@@ -106,7 +106,7 @@ fn a_damaged_bundle_is_refused_with_its_offset() {
 
 #[test]
 fn dump_of_a_method_refuses_a_bundle() {
-    let (_folder, path) = bundle(fs::read(LINEAR).unwrap());
+    let (_folder, path) = bundle(crate::support::files::read(LINEAR).unwrap());
     let done = pte(&["dump", "--method", "forward", &path]);
     assert_eq!(done.status.code(), Some(1));
     assert!(text(&done.stderr).contains("only a program has methods"), "{}", text(&done.stderr));
@@ -115,7 +115,7 @@ fn dump_of_a_method_refuses_a_bundle() {
 /// A sound program does not make its bundle safe: an executable may be hidden after the program.
 #[test]
 fn untrusted_upload_accepts_no_bundle_and_no_payload() {
-    let (_folder, path) = bundle(fs::read(LINEAR).unwrap());
+    let (_folder, path) = bundle(crate::support::files::read(LINEAR).unwrap());
     let done = pte(&["check", "--preset", "untrusted-upload", &path, "tests/data/other/mlp.etdp"]);
     assert_eq!(done.status.code(), Some(1));
     assert_eq!(text(&done.stdout).matches("error[file-kind]").count(), 2);
@@ -136,7 +136,7 @@ fn size_and_map_of_a_bundle_have_the_program_and_the_test_inputs() {
         inputs: Some(vec![tensor(40), tensor(60)]),
         expected_outputs: Some(vec![tensor(7)]),
     };
-    let program = fs::read(LINEAR).unwrap();
+    let program = crate::support::files::read(LINEAR).unwrap();
     let (_folder, path) = bundle_of(program.clone(), vec![case]);
     let document = json(&["size", "--json", &path]);
     let parts = document["files"][0]["parts"].as_array().unwrap();
@@ -165,11 +165,11 @@ fn size_and_map_of_a_bundle_have_the_program_and_the_test_inputs() {
 
 #[test]
 fn a_bundle_is_not_edited_and_its_program_is_judged() {
-    let (_folder, path) = bundle(fs::read(LINEAR).unwrap());
+    let (_folder, path) = bundle(crate::support::files::read(LINEAR).unwrap());
     let done = pte(&["edit", "--align", "64", &path, "-o", "-"]);
     assert_eq!(done.status.code(), Some(1));
     assert!(text(&done.stderr).contains("cannot be written"), "{}", text(&done.stderr));
-    let mut broken = fs::read(LINEAR).unwrap();
+    let mut broken = crate::support::files::read(LINEAR).unwrap();
     broken.truncate(100);
     let (_folder, path) = bundle(broken);
     assert_eq!(pte(&["check", &path]).status.code(), Some(1));

@@ -103,7 +103,7 @@ fn several_files_are_mapped_and_timed() {
     assert_eq!(documents, good(&["map", "--json", LINEAR]) + &good(&["map", "--json", BASIC]));
     let copy = tempfile::tempdir().unwrap();
     let copy = copy.path().join("copy.etdp");
-    std::fs::copy(PROFILE, &copy).unwrap();
+    std::fs::copy(crate::support::files::path(PROFILE), &copy).unwrap();
     let copy = copy.to_str().unwrap();
     let two = good(&["profile", PROFILE, copy]);
     assert_eq!(two, format!("{}\n{}", good(&["profile", PROFILE]), good(&["profile", copy])));

@@ -88,14 +88,14 @@ fn convert_updates_old_ptd_files() {
 fn unconvertible_inputs_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
-    let (whole, basic) = (tensors(), fs::read(BASIC).unwrap());
+    let (whole, basic) = (tensors(), crate::support::files::read(BASIC).unwrap());
     at("in.safetensors", &whole);
     at("basic.ptd", &basic);
     at("cut.safetensors", &whole[..whole.len() - 1]);
     at("cut.ptd", &basic[..200]);
-    at("program.pte", &fs::read(LINEAR).unwrap());
-    at("blobs.ptd", &fs::read("tests/data/ptd/ptd_blobs.ptd").unwrap());
-    at("dtypes.ptd", &fs::read("tests/data/ptd/ptd_dtypes.ptd").unwrap());
+    at("program.pte", &crate::support::files::read(LINEAR).unwrap());
+    at("blobs.ptd", &crate::support::files::read("tests/data/ptd/ptd_blobs.ptd").unwrap());
+    at("dtypes.ptd", &crate::support::files::read("tests/data/ptd/ptd_dtypes.ptd").unwrap());
     at("text.txt", b"hello, world\n");
     let mut page = String::new();
     for args in [

@@ -73,7 +73,7 @@ fn a_document_has_all_of_it() {
     assert_eq!(document["count"].as_u64(), Some(sum));
     assert_eq!(document["differences"].as_array().unwrap().len() as u64, sum);
     // Changed data is reported with its whole digest.
-    let bytes = fs::read(BASIC).unwrap();
+    let bytes = crate::support::files::read(BASIC).unwrap();
     let done = run(&["diff", "--json", "-", "tests/data/ptd/ptd_blobs.ptd"], None, &bytes);
     let document: Value = serde_json::from_slice(&done.stdout).unwrap();
     assert_eq!(document["before"], "<standard input>");

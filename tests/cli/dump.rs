@@ -75,7 +75,7 @@ fn the_graph_of_a_payload_is_shown_in_its_program_and_alone() {
 
 #[test]
 fn a_payload_that_cannot_be_read_has_a_reason_in_place_of_tables() {
-    let mut bytes = fs::read("tests/data/pte/xnn_delegate_inline.pte").unwrap();
+    let mut bytes = crate::support::files::read("tests/data/pte/xnn_delegate_inline.pte").unwrap();
     let at = bytes.windows(4).position(|window| window == b"XH00").unwrap() - 4;
     bytes[at + 10] = 0xf0;
     let folder = tempfile::tempdir().unwrap();

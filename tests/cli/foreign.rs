@@ -54,7 +54,7 @@ fn check_takes_payloads_and_profiles() {
         let done = pte(&["check", path.to_str().unwrap()]);
         (done.status.code(), text(&done.stdout))
     };
-    let profile = std::fs::read(PROFILE).unwrap();
+    let profile = crate::support::files::read(PROFILE).unwrap();
     assert_eq!(check("run.etdp", &profile).0, Some(0));
     let (status, shown) = check("cut.etdp", &profile[..400]);
     assert_eq!(status, Some(1));

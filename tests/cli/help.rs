@@ -27,7 +27,11 @@ fn examples() -> Vec<(String, String)> {
 fn examples_of_help_work() {
     let folder = tempfile::tempdir().unwrap();
     let model = |name: &str, sample: &str| {
-        fs::copy(format!("tests/data/pte/{sample}"), folder.path().join(name)).unwrap();
+        fs::copy(
+            crate::support::files::path(format!("tests/data/pte/{sample}")),
+            folder.path().join(name),
+        )
+        .unwrap();
     };
     model("model.pte", "xnn_gpt.pte");
     model("new.pte", "xnn_gpt.pte");
@@ -94,13 +98,17 @@ fn help_completions_and_man_pages_are_printed() {
 fn ten_tasks_take_one_command_each() {
     let folder = tempfile::tempdir().unwrap();
     let copy = |name: &str, sample: &str| {
-        fs::copy(format!("tests/data/pte/{sample}"), folder.path().join(name)).unwrap();
+        fs::copy(
+            crate::support::files::path(format!("tests/data/pte/{sample}")),
+            folder.path().join(name),
+        )
+        .unwrap();
     };
     copy("model.pte", "xnn_gpt.pte");
     copy("old.pte", "xnn_mixed.pte");
     copy("llm.pte", "const_methods_simple.pte");
     copy("methods.pte", "multi_method.pte");
-    let bytes = fs::read(LINEAR).unwrap();
+    let bytes = crate::support::files::read(LINEAR).unwrap();
     fs::write(folder.path().join("cut.pte"), &bytes[..1000]).unwrap();
     for (task, command, status, answer) in [
         ("what is in it", "info model.pte", 0, "XnnpackBackend"),

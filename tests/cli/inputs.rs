@@ -38,7 +38,7 @@ fn output_text(done: &Output) -> String {
 fn unreadable_files_are_reported_by_every_verb() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
-    let whole = fs::read(LINEAR).unwrap();
+    let whole = crate::support::files::read(LINEAR).unwrap();
     fs::write(at("short.pte"), &whole[..900]).unwrap();
     fs::write(at("empty.pte"), b"").unwrap();
     fs::create_dir(at("folder")).unwrap();
@@ -84,7 +84,7 @@ fn file_without_permission_is_reported_by_every_verb() {
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let path = folder.path().join("secret.pte");
-    fs::copy(LINEAR, &path).unwrap();
+    fs::copy(crate::support::files::path(LINEAR), &path).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
     // Root ignores permissions, so the command runs as another user.
     let is_root = fs::read(&path).is_ok();
@@ -109,7 +109,7 @@ fn file_without_permission_is_reported_by_every_verb() {
 
 #[test]
 fn standard_input_works_for_every_verb() {
-    let whole = fs::read(LINEAR).unwrap();
+    let whole = crate::support::files::read(LINEAR).unwrap();
     for verb in INPUT_VERBS {
         let (named, piped) =
             (pte(&[verb, &[LINEAR]].concat()), { run(&[verb, &["-"]].concat(), None, &whole) });
@@ -136,7 +136,7 @@ fn unreadable_files_are_reported() {
         let path = folder.path().join(name);
         fs::write(&path, bytes).unwrap();
     };
-    let whole = fs::read(LINEAR).unwrap();
+    let whole = crate::support::files::read(LINEAR).unwrap();
     at("empty.pte", b"");
     at("cut.pte", &whole[..1000]);
     at("text.pte", b"hello, world\n");
@@ -155,7 +155,7 @@ fn unreadable_files_are_reported() {
 
 #[test]
 fn standard_input_gives_the_same_output_as_a_path() {
-    let whole = fs::read(LINEAR).unwrap();
+    let whole = crate::support::files::read(LINEAR).unwrap();
     for args in [
         &["info", "-"][..],
         &["check", "-"],
@@ -184,7 +184,7 @@ fn standard_input_gives_the_same_output_as_a_path() {
 
 #[test]
 fn standard_input_given_twice_is_refused() {
-    let data = fs::read(DATA).unwrap();
+    let data = crate::support::files::read(DATA).unwrap();
     for args in [
         &["check", "-", "-"][..],
         &["check", "-", PROGRAM, "-"],
@@ -214,7 +214,7 @@ fn pipe_is_opened_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pipe");
     make_pipe(&path);
-    let (to, data) = (path.clone(), fs::read(DATA).unwrap());
+    let (to, data) = (path.clone(), crate::support::files::read(DATA).unwrap());
     let writer = std::thread::spawn(move || fs::write(to, data));
     let path = path.to_str().unwrap();
     let done = pte(&["check", PROGRAM, "--with", path]);
@@ -230,7 +230,7 @@ fn stream_without_temporary_folder_is_an_error() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_pte"))
         .args(["info", "-"])
         .env("TMPDIR", "/no/such/folder")
-        .stdin(fs::File::open(PROGRAM).unwrap())
+        .stdin(fs::File::open(crate::support::files::path(PROGRAM)).unwrap())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();

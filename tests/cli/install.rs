@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::{LINEAR, pte, text};
 
-const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// Returns the value of a key that is on one line of a YAML file, in any level.
 fn value_of(file: &str, key: &str) -> String {
@@ -21,7 +21,9 @@ fn value_of(file: &str, key: &str) -> String {
 #[test]
 fn github_action_checks_files_and_writes_sarif() {
     let folder = tempfile::tempdir().unwrap();
-    for (name, bytes) in [("good.pte", fs::read(LINEAR).unwrap()), ("bad.pte", b"bad".to_vec())] {
+    for (name, bytes) in
+        [("good.pte", crate::support::files::read(LINEAR).unwrap()), ("bad.pte", b"bad".to_vec())]
+    {
         fs::write(folder.path().join(name), bytes).unwrap();
     }
     let outputs = folder.path().join("outputs");

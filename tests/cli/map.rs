@@ -70,7 +70,7 @@ fn map_ranges_cover_every_byte() {
 
 #[test]
 fn map_reads_standard_input() {
-    let bytes = fs::read(LINEAR).unwrap();
+    let bytes = crate::support::files::read(LINEAR).unwrap();
     for more in [&[][..], &["--at", "100"], &["--json"], &["--html"]] {
         let done = run(&[&["map", "-"], more].concat(), None, &bytes);
         let shown = text(&done.stdout).replace("&lt;standard input&gt;", "<standard input>");

@@ -16,7 +16,7 @@ fn output_files_are_written_atomically() {
     assert_eq!(fs::read_to_string(&out).unwrap(), good(&["dump", LINEAR]));
     // A refusal keeps the old output, and leaves no other file.
     let cut = folder.path().join("cut.pte");
-    fs::write(&cut, &fs::read(LINEAR).unwrap()[..1000]).unwrap();
+    fs::write(&cut, &crate::support::files::read(LINEAR).unwrap()[..1000]).unwrap();
     let refused = pte(&["dump", cut.to_str().unwrap(), "-o", out.to_str().unwrap()]);
     assert_eq!(refused.status.code(), Some(1));
     assert_eq!(fs::read_to_string(&out).unwrap(), good(&["dump", LINEAR]));
@@ -25,10 +25,10 @@ fn output_files_are_written_atomically() {
     let same = pte(&["dump", cut.to_str().unwrap(), "-o", cut.to_str().unwrap()]);
     assert_eq!(same.status.code(), Some(1), "refused before it is opened for writing");
     let copy = folder.path().join("copy.pte");
-    fs::copy(LINEAR, &copy).unwrap();
+    fs::copy(crate::support::files::path(LINEAR), &copy).unwrap();
     let same = pte(&["dump", copy.to_str().unwrap(), "-o", copy.to_str().unwrap()]);
     assert_eq!(same.status.code(), Some(2));
-    assert_eq!(fs::read(&copy).unwrap(), fs::read(LINEAR).unwrap());
+    assert_eq!(fs::read(&copy).unwrap(), crate::support::files::read(LINEAR).unwrap());
     let nowhere =
         pte(&["dump", LINEAR, "-o", folder.path().join("no/dump.json").to_str().unwrap()]);
     assert_eq!(nowhere.status.code(), Some(3));
@@ -54,7 +54,7 @@ fn replaced_file_keeps_its_permissions() {
 fn closed_pipe_is_no_error() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_pte"))
         .args(["dump", "--blobs", "inline", "tests/data/pte/xnn_gpt.pte"])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -77,7 +77,7 @@ fn color_is_used_only_on_request() {
 /// The reader may close the pipe before there is output: no error and no message.
 #[test]
 fn closed_output_is_no_error_for_any_verb() {
-    let whole = fs::read("tests/data/pte/xnn_gpt.pte").unwrap();
+    let whole = crate::support::files::read("tests/data/pte/xnn_gpt.pte").unwrap();
     let more: [&[&str]; 5] = [
         &["map", "--depth", "9"],
         &["map", "--html"],
@@ -89,7 +89,7 @@ fn closed_output_is_no_error_for_any_verb() {
         let mut child = Command::new(env!("CARGO_BIN_EXE_pte"))
             .args(verb)
             .arg("-")
-            .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")))
+            .current_dir(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

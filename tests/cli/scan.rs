@@ -47,11 +47,11 @@ fn every_file_is_a_row() {
     let out = tempfile::tempdir().unwrap();
     let models = tempfile::tempdir().unwrap();
     let at = |name: &str| models.path().join(name);
-    fs::copy(LINEAR, at("a.pte")).unwrap();
-    fs::copy("tests/data/pte/synth_all_seg.pte", at("b.pte")).unwrap();
-    fs::copy("tests/data/pte/external_all.pte", at("c.pte")).unwrap();
-    fs::copy("tests/data/ptd/ptd_basic.ptd", at("d.ptd")).unwrap();
-    fs::copy("tests/data/pte/xnn_gpt.pte", at("g.pte")).unwrap();
+    fs::copy(crate::support::files::path(LINEAR), at("a.pte")).unwrap();
+    fs::copy(crate::support::files::path("tests/data/pte/synth_all_seg.pte"), at("b.pte")).unwrap();
+    fs::copy(crate::support::files::path("tests/data/pte/external_all.pte"), at("c.pte")).unwrap();
+    fs::copy(crate::support::files::path("tests/data/ptd/ptd_basic.ptd"), at("d.ptd")).unwrap();
+    fs::copy(crate::support::files::path("tests/data/pte/xnn_gpt.pte"), at("g.pte")).unwrap();
     fs::write(at("e.pte"), b"not a program").unwrap();
     fs::write(at("f.txt"), b"not named as a model").unwrap();
     let missing = at("missing.pte");
@@ -67,7 +67,7 @@ fn every_file_is_a_row() {
         (&a["status"], &a["kind"], &a["schema"]),
         (&"ok".into(), &"pte".into(), &"pte.scan/1".into())
     );
-    assert_eq!(a["size"], fs::metadata(LINEAR).unwrap().len());
+    assert_eq!(a["size"], crate::support::files::metadata(LINEAR).unwrap().len());
     assert_eq!(a["methods"], serde_json::json!(["forward"]));
     assert_eq!(a["sha256"].as_str().unwrap().len(), 64);
     assert!(a["operators"][0]["count"].as_u64().unwrap() > 0);
@@ -250,12 +250,12 @@ fn hostile_names_are_escaped_in_rows() {
 fn a_finished_scan_is_not_overwritten_and_can_be_resumed() {
     let (models, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let root = models.path().to_str().unwrap();
-    fs::copy(LINEAR, models.path().join("a.pte")).unwrap();
+    fs::copy(crate::support::files::path(LINEAR), models.path().join("a.pte")).unwrap();
     assert_eq!(scan(&[root], out.path(), &[]).status.code(), Some(0));
     let again = scan(&[root], out.path(), &[]);
     assert_eq!(again.status.code(), Some(2));
     assert!(String::from_utf8(again.stderr).unwrap().contains("--resume"));
-    fs::copy(LINEAR, models.path().join("b.pte")).unwrap();
+    fs::copy(crate::support::files::path(LINEAR), models.path().join("b.pte")).unwrap();
     let resumed = scan(&[root], out.path(), &["--resume"]);
     let summary = String::from_utf8(resumed.stdout).unwrap();
     assert!(summary.starts_with("1 file: 1 ok, 1 skipped"), "{summary}");
@@ -279,7 +279,8 @@ const FILES: usize = 1000;
 fn a_killed_scan_is_resumed_without_loss() {
     let models = tempfile::tempdir().unwrap();
     for nth in 0..FILES {
-        fs::copy(LINEAR, models.path().join(format!("m{nth}.pte"))).unwrap();
+        fs::copy(crate::support::files::path(LINEAR), models.path().join(format!("m{nth}.pte")))
+            .unwrap();
     }
     let root = models.path().to_str().unwrap();
     let (whole, killed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

@@ -98,7 +98,7 @@ fn text_of_a_file_is_escaped_by_every_verb() {
     let own = write("m.pte", &program(HOSTILE, 1));
     let odd = write(&format!("{name}.pte"), &program(HOSTILE, 2));
     let weights = write(&format!("{name}.ptd"), &data(HOSTILE));
-    let plain = fs::read(LINEAR).unwrap();
+    let plain = crate::support::files::read(LINEAR).unwrap();
     let plain = write("plain.pte", &plain);
     let broken = write(&format!("broken{name}.pte"), b"PK\x03\x04\x1b]0;t\x07");
     let list = write("list", format!("operators:\n  \"{}\": {{}}\n", "aten::x").as_bytes());
@@ -375,7 +375,7 @@ fn color_is_the_only_escape_sequence() {
 /// Names in a file are untrusted text.
 #[test]
 fn control_characters_in_names_are_escaped() {
-    let whole = fs::read(LINEAR).unwrap();
+    let whole = crate::support::files::read(LINEAR).unwrap();
     let at = whole.windows(7).position(|window| window == b"forward").unwrap();
     let mut bytes = whole;
     bytes[at..at + 7].copy_from_slice(b"\x1b[2Jabc");

@@ -136,8 +136,14 @@ fn signal_while_writing_leaves_no_named_file() {
     }
     let args = [command, "extract", LINEAR, "--segment", "0", "-o", out];
     for mode in [0o644, 0o640] {
-        assert!(without(&args).current_dir(env!("CARGO_MANIFEST_DIR")).status().unwrap().success());
-        assert_eq!(fs::read(out).unwrap(), fs::read(LINEAR).unwrap()[0x680..]);
+        assert!(
+            without(&args)
+                .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+                .status()
+                .unwrap()
+                .success()
+        );
+        assert_eq!(fs::read(out).unwrap(), crate::support::files::read(LINEAR).unwrap()[0x680..]);
         // The second run replaces the first output.
         assert!(mode == 0o644 || fs::metadata(out).unwrap().mode() & 0o777 == 0o640);
         fs::set_permissions(out, fs::Permissions::from_mode(0o640)).unwrap();
@@ -185,7 +191,7 @@ fn man_pages_are_written_atomically() {
 fn in_place_refuses_hard_links() {
     let folder = tempfile::tempdir().unwrap();
     let [file, link, out] = ["a.ptd", "b.ptd", "c.ptd"].map(|name| folder.path().join(name));
-    fs::copy(BASIC, &file).unwrap();
+    fs::copy(crate::support::files::path(BASIC), &file).unwrap();
     fs::hard_link(&file, &link).unwrap();
     let path = file.to_str().unwrap();
     let done = pte(&["edit", path, "--align", "4096", "--in-place"]);
@@ -194,7 +200,7 @@ fn in_place_refuses_hard_links() {
     assert!(stderr.contains("a.ptd has 2 hard links"), "{stderr}");
     assert!(stderr.contains("write to another name with -o"), "{stderr}");
     assert_eq!(fs::metadata(&link).unwrap().nlink(), 2);
-    assert!(fs::read(&link).unwrap() == fs::read(BASIC).unwrap());
+    assert!(fs::read(&link).unwrap() == crate::support::files::read(BASIC).unwrap());
     // With -o, the new file gets the name, and other hard links keep the old contents.
     fs::write(&out, "old").unwrap();
     fs::hard_link(&out, folder.path().join("d")).unwrap();
@@ -207,7 +213,7 @@ fn in_place_refuses_hard_links() {
 fn replaced_file_keeps_its_owner() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.ptd");
-    fs::copy(BASIC, &file).unwrap();
+    fs::copy(crate::support::files::path(BASIC), &file).unwrap();
     if chown(&file, Some(1000), Some(1001)).is_err() {
         println!("skipped: only root can give files away");
         return;

@@ -84,7 +84,7 @@ fn a_key_that_is_not_there_changes_nothing() {
 /// Small constants can stay in the program.
 #[test]
 fn what_goes_out_is_chosen() {
-    let bytes = fs::read("tests/data/pte/linear.pte").unwrap();
+    let bytes = crate::support::files::read("tests/data/pte/linear.pte").unwrap();
     let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     let before = constants(&mut program);
     let ptd = program.externalize(|external| match external {
@@ -100,7 +100,7 @@ fn what_goes_out_is_chosen() {
 
 #[test]
 fn data_of_another_shape_does_not_come_in() {
-    let bytes = fs::read("tests/data/pte/linear.pte").unwrap();
+    let bytes = crate::support::files::read("tests/data/pte/linear.pte").unwrap();
     let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     let mut ptd = program.externalize(|_| true).unwrap();
     let layout = ptd.root.named_data.as_mut().unwrap()[0].tensor_layout.as_mut().unwrap();
@@ -269,7 +269,7 @@ fn a_state_outside_is_no_part_of_the_states_inside() {
 /// (format.md §7.3).
 #[test]
 fn a_tensor_outside_has_an_index_that_is_not_0() {
-    let bytes = fs::read("tests/data/pte/linear.pte").unwrap();
+    let bytes = crate::support::files::read("tests/data/pte/linear.pte").unwrap();
     let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     program.externalize(|_| true).unwrap();
     let plans = program.root.execution_plan.iter().flatten();

@@ -106,7 +106,7 @@ fn unknown_fields_far_out_are_not_lost_either() {
 /// Each contradiction in a model has its own message.
 #[test]
 fn contradictions_are_reported() {
-    let bytes = fs::read("tests/data/pte/xnn_gpt.pte").unwrap();
+    let bytes = crate::support::files::read("tests/data/pte/xnn_gpt.pte").unwrap();
     let reported = |change: &dyn Fn(&mut model::PteModel<'_>)| {
         let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
         change(&mut program);

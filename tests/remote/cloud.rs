@@ -70,7 +70,7 @@ fn rows(folder: &Path) -> Vec<serde_json::Value> {
 
 #[test]
 fn requests_are_signed_and_carry_if_match() {
-    let mut long = std::fs::read("tests/data/pte/xnn_gpt.pte").unwrap();
+    let mut long = crate::support::files::read("tests/data/pte/xnn_gpt.pte").unwrap();
     long.resize(300_000, 0);
     let server = Server::of(long);
     let url = server.url("");
@@ -110,7 +110,7 @@ fn google_requests_carry_a_token_that_the_key_signed() {
         "client_email": "reader@example.com",
     });
     std::fs::write(at("account.json"), account.to_string()).unwrap();
-    let mut long = std::fs::read("tests/data/pte/xnn_gpt.pte").unwrap();
+    let mut long = crate::support::files::read("tests/data/pte/xnn_gpt.pte").unwrap();
     long.resize(300_000, 0);
     let server = Server::of(long);
     let (url, account) = (server.url(""), at("account.json"));

@@ -154,7 +154,7 @@ fn nginx_serves_a_sparse_file_of_6_gb() {
     server.serve("plain.pte", LINEAR, 6 << 30);
     let (requests, bytes) = server.cost("info", "plain.pte");
     assert!(requests <= 2 && bytes <= 100_000, "{requests} {bytes}");
-    let delegates = fs::read("tests/data/pte/xnn_gpt.pte").unwrap();
+    let delegates = crate::support::files::read("tests/data/pte/xnn_gpt.pte").unwrap();
     server.serve("delegates.pte", &delegates, 6 << 30);
     let (requests, _) = server.cost("info", "delegates.pte");
     assert!(requests <= 3, "{requests}");

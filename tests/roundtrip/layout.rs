@@ -167,7 +167,7 @@ fn defaults_are_left_out() {
 
 #[test]
 fn a_chunk_moves_what_follows_it_and_nothing_else() {
-    let bytes = std::fs::read("tests/data/pte/args_custom_op_all_kinds.pte").unwrap();
+    let bytes = crate::support::files::read("tests/data/pte/args_custom_op_all_kinds.pte").unwrap();
     let (schema, text) = super::dump(&bytes);
     let tree = super::load(&text, schema).unwrap();
     let without = write(schema, &tree, &[], &WriterLayout::default()).unwrap();

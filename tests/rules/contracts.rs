@@ -195,7 +195,7 @@ fn errors(file: &Value) -> Vec<&'static str> {
 
 /// A program of one call.
 fn program(operator: &str, args: &[&str]) -> Value {
-    let base = fs::read_to_string("tests/rules/base/call.json").unwrap();
+    let base = crate::support::files::read_to_string("tests/rules/base/call.json").unwrap();
     let mut file: Value = serde_json::from_str(&base).unwrap();
     let plan = &mut file["root"]["execution_plan"][0];
     let mut values = Values::default();

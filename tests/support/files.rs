@@ -1,11 +1,31 @@
 //! Genuine files: the samples of this repository, and the folder of `PTE_CORPUS`.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+/// Returns the path of a file of the repository.
+pub(crate) fn path(name: impl AsRef<Path>) -> PathBuf {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(name)
+}
+
+/// Reads a file of the repository.
+pub(crate) fn read(name: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+    fs::read(path(name))
+}
+
+/// Reads a text of the repository.
+pub(crate) fn read_to_string(name: impl AsRef<Path>) -> io::Result<String> {
+    fs::read_to_string(path(name))
+}
+
+/// Returns what is known of a file of the repository.
+pub(crate) fn metadata(name: impl AsRef<Path>) -> io::Result<fs::Metadata> {
+    fs::metadata(path(name))
+}
 
 /// Returns every `.pte` and `.ptd` in `tests/data`, sorted by name.
 pub(crate) fn samples() -> Vec<PathBuf> {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let data = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/data");
     let mut found = models(&data.join("pte"));
     found.extend(models(&data.join("ptd")));
     assert!(found.len() > 1, "tests/data holds files");

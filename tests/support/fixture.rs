@@ -91,7 +91,7 @@ fn remove(json: &mut Value, pointer: &str) {
 
 /// Returns the folder of the fixtures. The package `fuzz` is a folder of this one.
 pub(crate) fn folder() -> PathBuf {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let package = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let own = package.join("tests/rules");
     if own.is_dir() { own } else { package.join("../tests/rules") }
 }

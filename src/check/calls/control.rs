@@ -5,12 +5,12 @@ use alloc::format;
 use super::rules::{
     FREE_INDEX, JUMP_CONDITION_INDEX, JUMP_DESTINATION, JUMP_TO_ITSELF, MOVE_INDEX, MOVE_LIST,
 };
-use crate::check::report::Findings;
-use crate::check::site::Plan;
-use crate::check::values::Values;
-use crate::error::PathComponent;
-use crate::method::Instruction;
-use crate::schema::program::is_list;
+use crate::report::Findings;
+use crate::site::Plan;
+use crate::values::Values;
+use pte_core::error::PathComponent;
+use pte_core::method::Instruction;
+use pte_schema::program::is_list;
 
 /// Judges a move.
 pub(super) fn check_move(

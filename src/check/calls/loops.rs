@@ -2,9 +2,9 @@
 
 use alloc::vec::Vec;
 
-use crate::check::constant_bools::ConstantBools;
-use crate::check::site::Plan;
-use crate::method::{self, Instruction, Jump};
+use crate::constant_bools::ConstantBools;
+use crate::site::Plan;
+use pte_core::method::{self, Instruction, Jump};
 
 /// Finds loops that never change the condition of their backward jump.
 ///

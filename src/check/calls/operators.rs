@@ -6,13 +6,13 @@ use alloc::string::String;
 use super::rules::{
     OPERATOR_NAME_LONG, OPERATOR_NAME_MISSING, OPERATOR_NAME_NUL, OPERATOR_OVERLOAD_MISSING,
 };
-use crate::check::kernels::{self, Kernels};
-use crate::check::report::Findings;
-use crate::check::site::Plan;
-use crate::error::PathComponent;
-use crate::flat::view::Table;
-use crate::pte::operator_name;
-use crate::quoted::Quoted;
+use crate::kernels::{self, Kernels};
+use crate::report::Findings;
+use crate::site::Plan;
+use pte_core::error::PathComponent;
+use pte_core::pte::operator_name;
+use pte_flat::quoted::Quoted;
+use pte_flat::view::Table;
 
 /// The longest name, in bytes: upstream's `kTempBufferSizeForName` (method.cpp), without the NUL.
 const LONGEST_NAME: usize = 99;

@@ -1,6 +1,6 @@
 //! The rules on instructions.
 
-use crate::check::rule::rules;
+use crate::rule::rules;
 
 rules! {
     "calls";

@@ -3,12 +3,12 @@
 use alloc::format;
 
 use super::rules::{PATHS_LEAKED, STACKTRACE_LENGTH};
-use crate::check::report::Findings;
-use crate::check::site::Plan;
-use crate::error::PathComponent;
-use crate::flat::view::Table;
-use crate::quoted::Quoted;
-use crate::schema::program::view::Chain;
+use crate::report::Findings;
+use crate::site::Plan;
+use pte_core::error::PathComponent;
+use pte_flat::quoted::Quoted;
+use pte_flat::view::Table;
+use pte_schema::program::view::Chain;
 
 /// Judges the stack traces of the chain at `path`.
 pub(super) fn judge(

@@ -8,21 +8,21 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::{INDEX_CONTENTS, Method};
-use crate::bytes::wide;
-use crate::check::report::Findings;
-use crate::cost;
-use crate::error::PathComponent;
-use crate::file::source::Source;
-use crate::handle::{File, OpenError};
-use crate::method::{self, Instruction};
-use crate::operators::contracts::{self, ElementBounds, ElementKind, Term};
-use crate::operators::{Copied, Signature, Signatures, copied};
-use crate::schema::program::view::InstructionArguments;
-use crate::schema::scalar::ScalarType;
+use crate::report::Findings;
+use pte_core::error::PathComponent;
+use pte_core::file::source::Source;
+use pte_core::handle::{File, OpenError};
+use pte_core::method::{self, Instruction};
+use pte_core::operators::contracts::{self, ElementBounds, ElementKind, Term};
+use pte_core::operators::{Copied, Signature, Signatures, copied};
+use pte_flat::bytes::wide;
+use pte_flat::cost;
+use pte_schema::program::view::InstructionArguments;
+use pte_schema::scalar::ScalarType;
 
 /// The range of the elements of each constant that was read, by method and value.
 #[derive(Default)]
-pub(in crate::check) struct ConstantElements(BTreeMap<(u32, u32), ElementBounds>);
+pub(crate) struct ConstantElements(BTreeMap<(u32, u32), ElementBounds>);
 
 impl ConstantElements {
     /// Returns the range of the elements of the constant at `value` of a method.
@@ -239,7 +239,7 @@ impl<'s> Operators<'s> {
             Some(InstructionArguments::KernelCall(call)) => {
                 let Some(operator) = usize::try_from(call.op_index()).ok() else { return };
                 let Some(args) = call.args() else { return };
-                let arg = |arg: u32| args.get(crate::bytes::index(arg));
+                let arg = |arg: u32| args.get(pte_flat::bytes::index(arg));
                 let terms = self.contracts.get(operator).copied().unwrap_or_default();
                 contracts::element_args(terms).for_each(|(of, kind)| each(arg(of.into()), kind));
                 if let Some(copied) = self.copies.get(operator).copied().flatten() {

@@ -3,16 +3,16 @@
 use alloc::collections::BTreeMap;
 
 use super::Method;
-use crate::bytes::index;
-use crate::cost;
-use crate::file::source::Source;
-use crate::handle::{OpenError, ReadVec};
-use crate::method;
-use crate::operators::{LOCAL_SCALAR_DENSE, Scalar, Signature, copied};
+use pte_core::file::source::Source;
+use pte_core::handle::{OpenError, ReadVec};
+use pte_core::method;
+use pte_core::operators::{LOCAL_SCALAR_DENSE, Scalar, Signature, copied};
+use pte_flat::bytes::index;
+use pte_flat::cost;
 
 /// The first element of each constant that a call reads as a number or copies, by method and value.
 #[derive(Default)]
-pub(in crate::check) struct ConstantScalars(BTreeMap<(u32, u32), Scalar>);
+pub(crate) struct ConstantScalars(BTreeMap<(u32, u32), Scalar>);
 
 impl ConstantScalars {
     /// Reads from `source` the first element of each constant that a call reads as a number or

@@ -5,7 +5,7 @@
 //! short magic occurs by chance, so [`lies`] compares more bytes. The power of 2 at each test is
 //! the probability that random bytes pass it.
 
-use crate::bytes::{array_at, index, u16_at, u32_at};
+use pte_flat::bytes::{array_at, index, u16_at, u32_at};
 
 /// Returns the kind of executable content that `head` begins with, by its magic.
 pub(super) fn begins(head: &[u8]) -> Option<&'static str> {

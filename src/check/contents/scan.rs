@@ -7,13 +7,13 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::{CONTENT_EMBEDDED, code, root_of};
-use crate::bytes::wide;
-use crate::check::report::Findings;
-use crate::error::PathComponent;
-use crate::file::source::Source;
-use crate::flat::view::Vector;
-use crate::handle::{File, OpenError};
-use crate::pte::Pte;
+use crate::report::Findings;
+use pte_core::error::PathComponent;
+use pte_core::file::source::Source;
+use pte_core::handle::{File, OpenError};
+use pte_core::pte::Pte;
+use pte_flat::bytes::wide;
+use pte_flat::view::Vector;
 
 /// Searches all of `file` for executable content: segments, gaps, the bytes after the last segment,
 /// and the blobs inside the FlatBuffer. Content at the beginning of a segment or payload is not
@@ -25,7 +25,7 @@ use crate::pte::Pte;
 /// # Errors
 ///
 /// [`OpenError::Source`] where reading fails, [`OpenError::Memory`] where memory is short.
-pub(in crate::check) fn scan<S: Source>(
+pub(crate) fn scan<S: Source>(
     file: &File<'_>,
     source: &S,
     mut read: impl FnMut(u64),

@@ -4,12 +4,12 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use crate::bytes::index;
-use crate::check::constant_bools::ConstantBools;
-use crate::check::site::Plan;
-use crate::cost;
-use crate::method::{self, Jump, Loop, OuterLoops};
-use crate::schema::program::view::Chain;
+use crate::constant_bools::ConstantBools;
+use crate::site::Plan;
+use pte_core::method::{self, Jump, Loop, OuterLoops};
+use pte_flat::bytes::index;
+use pte_flat::cost;
+use pte_schema::program::view::Chain;
 
 /// The loops of a chain, and the forward jumps that have not reached their target yet.
 ///

@@ -12,18 +12,18 @@ use super::judge::{Broken, Judge, is_copied};
 use super::known::Known;
 use super::rules::MOVE_UNSTORED;
 use super::state::{AbstractValue, By, Is, Memory, State, list};
-use crate::bytes::narrow;
-use crate::check::constant_bools::ConstantBools;
-use crate::check::report::Findings;
-use crate::check::rule::Severity;
-use crate::cost;
-use crate::error::PathComponent;
-use crate::flat::view::Table;
-use crate::method::{self, Instruction, Loop, ValueChange};
-use crate::operators::contracts::{SizesAfter, result, result_kind};
-use crate::operators::{Gives, Kinds, Scalar};
-use crate::schema::program::view::{Chain, InstructionArguments, KernelTypes};
-use crate::schema::program::{is_list, tag};
+use crate::constant_bools::ConstantBools;
+use crate::report::Findings;
+use crate::rule::Severity;
+use pte_core::error::PathComponent;
+use pte_core::method::{self, Instruction, Loop, ValueChange};
+use pte_core::operators::contracts::{SizesAfter, result, result_kind};
+use pte_core::operators::{Gives, Kinds, Scalar};
+use pte_flat::bytes::narrow;
+use pte_flat::cost;
+use pte_flat::view::Table;
+use pte_schema::program::view::{Chain, InstructionArguments, KernelTypes};
+use pte_schema::program::{is_list, tag};
 
 /// The most items of a list that a repeated use visits. The first use in a run visits all items.
 const MOST_ITEMS: usize = 64;
@@ -346,7 +346,7 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         }
         let Some(call) = instruction.kernel_call() else { return };
         let tensor = |arg: u32| {
-            let value = call.args()?.get(crate::bytes::index(arg))?;
+            let value = call.args()?.get(pte_flat::bytes::index(arg))?;
             self.state.tensor(values, value)
         };
         let sized = |arg: u32| self.state.sized(kernels, tensor(arg)?);

@@ -9,26 +9,26 @@ use super::rules::{
     CONSTANT_WRITTEN, MOVE_TYPE, MOVE_TYPE_UNREAD, MOVE_UNSTORED, RESULT_TYPE, USE_AFTER_FREE,
 };
 use super::state::{By, Memory, State, list};
-use crate::backend::Backend;
-use crate::check::calls::rules::{
+use crate::calls::rules::{
     FREE_TYPE, JUMP_CONDITION_STORAGE, JUMP_CONDITION_TYPE, STORAGE_MISSING,
 };
-use crate::check::kernels::{ARGS_COUNT, ARGS_TYPE, BrokenRule, Kernels};
-use crate::check::rule::Rule;
-use crate::check::site::Plan;
-use crate::check::values::{Values, is_constant};
-use crate::method::Instruction;
-use crate::operators::{Kind, Kinds};
-use crate::schema::program::view::{DelegateCall, InstructionArguments, KernelCall, KernelTypes};
-use crate::schema::program::{is_list, tag};
-use crate::schema::scalar::ScalarType;
+use crate::kernels::{ARGS_COUNT, ARGS_TYPE, BrokenRule, Kernels};
+use crate::rule::Rule;
+use crate::site::Plan;
+use crate::values::{Values, is_constant};
+use pte_core::backend::Backend;
+use pte_core::method::Instruction;
+use pte_core::operators::{Kind, Kinds};
+use pte_schema::program::view::{DelegateCall, InstructionArguments, KernelCall, KernelTypes};
+use pte_schema::program::{is_list, tag};
+use pte_schema::scalar::ScalarType;
 
 /// The facts by which the instructions of a method are judged.
 #[derive(Clone, Copy)]
-pub(in crate::check) struct Judge<'c, 'p, 'a> {
-    pub(in crate::check) plan: &'c Plan<'p, 'a>,
-    pub(in crate::check) values: &'c Values,
-    pub(in crate::check) kernels: &'c Kernels,
+pub(crate) struct Judge<'c, 'p, 'a> {
+    pub(crate) plan: &'c Plan<'p, 'a>,
+    pub(crate) values: &'c Values,
+    pub(crate) kernels: &'c Kernels,
 }
 
 /// The most inputs that are searched for a value.
@@ -60,7 +60,7 @@ impl<'a> Judge<'_, '_, 'a> {
     }
 
     /// Returns the first rule that a call of a kernel breaks in a state.
-    pub(in crate::check) fn kernel(
+    pub(crate) fn kernel(
         self,
         call: KernelCall<'a>,
         state: &State,

@@ -1,12 +1,12 @@
 //! The known values of a state, by which contracts are judged.
 
 use super::state::State;
-use crate::check::kernels::Kernels;
-use crate::check::site::Plan;
-use crate::check::values::Values;
-use crate::operators::contracts::{Call, ElementBounds, KnownValues};
-use crate::operators::{Kinds, LOCAL_SCALAR_DENSE, Scalar};
-use crate::schema::program::view::{KernelCall, KernelTypes, Tensor};
+use crate::kernels::Kernels;
+use crate::site::Plan;
+use crate::values::Values;
+use pte_core::operators::contracts::{Call, ElementBounds, KnownValues};
+use pte_core::operators::{Kinds, LOCAL_SCALAR_DENSE, Scalar};
+use pte_schema::program::view::{KernelCall, KernelTypes, Tensor};
 
 /// The values of a method in one state.
 pub(super) struct Known<'c, 'p, 'a> {

@@ -5,13 +5,13 @@ use alloc::format;
 use super::known::Known;
 use super::rules::{ARGS_OVERLAP, INDEX_OVERLAP, OUTPUT_RESIZED, VIEW_CAPACITY};
 use super::state::{Memory, list};
-use crate::check::kernels::{BrokenRule, MOST_ITEMS};
-use crate::limits::MOST_DIMENSIONS;
-use crate::operators::{Hazard, Kind};
-use crate::pte::Arena;
-use crate::schema::program::TensorShapeDynamism;
-use crate::schema::program::tag;
-use crate::schema::program::view::{KernelCall, KernelTypes, Tensor};
+use crate::kernels::{BrokenRule, MOST_ITEMS};
+use pte_core::limits::MOST_DIMENSIONS;
+use pte_core::operators::{Hazard, Kind};
+use pte_core::pte::Arena;
+use pte_schema::program::TensorShapeDynamism;
+use pte_schema::program::tag;
+use pte_schema::program::view::{KernelCall, KernelTypes, Tensor};
 
 /// Finds an output of a call whose memory another argument uses. Arguments that the kernel reads
 /// again after it has written or resized the output are reported first.
@@ -64,7 +64,7 @@ fn output_is_sized_again<'a>(
     }
     let args = call.args()?;
     hazard.sized_again.iter().find_map(|&at| {
-        let value = args.get(crate::bytes::index(at))?;
+        let value = args.get(pte_flat::bytes::index(at))?;
         let input = known.tensors(value).find(|&value| known.is_tensor(value, output.id))?;
         let message = format!("value {input} is an input and the output, which is resized first");
         Some((&OUTPUT_RESIZED, Some(nth), message))
@@ -81,7 +81,7 @@ fn output_is_read_again<'a>(
 ) -> Option<BrokenRule> {
     let args = call.args()?;
     hazard.read_again.iter().find_map(|&at| {
-        let value = args.get(crate::bytes::index(at))?;
+        let value = args.get(pte_flat::bytes::index(at))?;
         known.tensors(value).find_map(|value| {
             let input = Located::of(known, value)?;
             let message = || {
@@ -103,7 +103,7 @@ fn index_is_overwritten<'a>(
 ) -> Option<BrokenRule> {
     let args = call.args()?;
     hazard.read_again.iter().find_map(|&at| {
-        let value = args.get(crate::bytes::index(at))?;
+        let value = args.get(pte_flat::bytes::index(at))?;
         known.tensors(value).find_map(|value| {
             let index = Located::of(known, value)?.owner;
             let over = known.kernels.overwritten_by(index)?;

@@ -2,16 +2,16 @@
 
 use alloc::vec::Vec;
 
-use crate::check::kernels::Kernels;
-use crate::check::site::Plan;
-use crate::check::values::Values;
-use crate::flat::view::Vector;
-use crate::method;
-use crate::operators::{Kinds, Scalar};
-use crate::schema::program::tag;
+use crate::kernels::Kernels;
+use crate::site::Plan;
+use crate::values::Values;
+use pte_core::method;
+use pte_core::operators::{Kinds, Scalar};
+use pte_flat::view::Vector;
+use pte_schema::program::tag;
 
 /// The known facts about each value of a method.
-pub(in crate::check) struct State {
+pub(crate) struct State {
     /// The value at each index; empty if every value always equals the one in the file.
     values: Vec<AbstractValue>,
     /// Whether the memory of an unknown tensor has changed, so that no tensor's memory is known.
@@ -83,7 +83,7 @@ impl Is {
 
 impl State {
     /// Returns the state of a method in which no value ever changes.
-    pub(in crate::check) fn still() -> Self {
+    pub(crate) fn still() -> Self {
         Self { values: Vec::new(), is_memory_unknown: false, are_tensors_unknown: false }
     }
 
@@ -117,7 +117,7 @@ impl State {
     /// Returns which value of the file is now at `index`, if known. The result is its index in the
     /// file.
     #[inline]
-    pub(in crate::check) fn known(&self, index: i32) -> Option<u32> {
+    pub(crate) fn known(&self, index: i32) -> Option<u32> {
         if self.is_still() {
             return u32::try_from(index).ok();
         }

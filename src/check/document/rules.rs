@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::check::{Policy, Rule, Severity, coverage, rule, rules};
-use crate::error::ErrorKind;
+use crate::{Policy, Rule, Severity, coverage, rule, rules};
+use pte_core::error::ErrorKind;
 
 /// The name of the finding on a file that could not be read.
 pub const UNREADABLE: &str = "unreadable";

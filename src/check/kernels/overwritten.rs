@@ -7,11 +7,11 @@
 use alloc::vec::Vec;
 
 use super::resized::Resized;
-use crate::check::site::Plan;
-use crate::cost;
-use crate::pte::Arena;
-use crate::schema::program::view::{KernelTypes, Tensor};
-use crate::schema::scalar::ScalarType;
+use crate::site::Plan;
+use pte_core::pte::Arena;
+use pte_flat::cost;
+use pte_schema::program::view::{KernelTypes, Tensor};
+use pte_schema::scalar::ScalarType;
 
 /// The largest number of index tensors of a method that are checked.
 const MOST_INDICES: usize = 16;

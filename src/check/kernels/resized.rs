@@ -6,12 +6,12 @@
 
 use alloc::vec::Vec;
 
-use crate::check::site::Plan;
-use crate::cost;
-use crate::method;
-use crate::operators::Signatures;
-use crate::schema::program::TensorShapeDynamism;
-use crate::schema::program::view::KernelTypes;
+use crate::site::Plan;
+use pte_core::method;
+use pte_core::operators::Signatures;
+use pte_flat::cost;
+use pte_schema::program::TensorShapeDynamism;
+use pte_schema::program::view::KernelTypes;
 
 /// The tensors that the instructions of a method may resize.
 #[derive(Default)]

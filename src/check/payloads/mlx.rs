@@ -9,18 +9,18 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{DELEGATE_KEY_SHORT, DELEGATE_KEY_UNRESOLVED, NamedSize, NamedSizes};
-use crate::bytes::{narrow, wide};
-use crate::check::report::Findings;
-use crate::check::rule::{Rule, rules};
-use crate::check::site::Plan;
-use crate::cost;
-use crate::error::PathComponent;
-use crate::flat::desc::{FieldDesc, Kind, Number, TableDesc};
-use crate::flat::view::{List, Raw, Table};
-use crate::quoted::Quoted;
-use crate::schema::mlx::view::{MLXGraph, ShapeDim, SlotVariant, TensorMeta};
-use crate::schema::mlx::{SlotType, Tid, Vid, desc};
-use crate::schema::scalar::ScalarType;
+use crate::report::Findings;
+use crate::rule::{Rule, rules};
+use crate::site::Plan;
+use pte_core::error::PathComponent;
+use pte_flat::bytes::{narrow, wide};
+use pte_flat::cost;
+use pte_flat::desc::{FieldDesc, Kind, Number, TableDesc};
+use pte_flat::quoted::Quoted;
+use pte_flat::view::{List, Raw, Table};
+use pte_schema::mlx::view::{MLXGraph, ShapeDim, SlotVariant, TensorMeta};
+use pte_schema::mlx::{SlotType, Tid, Vid, desc};
+use pte_schema::scalar::ScalarType;
 
 rules! {
     "mlx";

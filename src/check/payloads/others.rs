@@ -8,10 +8,10 @@ use alloc::format;
 use core::ops::Range;
 
 use super::{Head, Judge, PAYLOAD_STRUCTURE, Reader, User, payload_path, reason, shifted};
-use crate::backend::Backend;
-use crate::bytes::index;
-use crate::flat::view::Table;
-use crate::payload::{Sections, Tables, TablesPlace, Unreadable};
+use pte_core::backend::Backend;
+use pte_core::payload::{Sections, Tables, TablesPlace, Unreadable};
+use pte_flat::bytes::index;
+use pte_flat::view::Table;
 
 /// The reason why the sections of a payload were not read.
 enum Stop<E> {

@@ -7,18 +7,18 @@ use alloc::string::String;
 use core::ops::Range;
 
 use super::{payload_path, wide};
-use crate::backend::Backend;
-use crate::check::report::Findings;
-use crate::check::rule::{Rule, rules};
-use crate::check::site::Plan;
-use crate::error::PathComponent;
-use crate::flat::view::Table;
-use crate::limits::Limits;
-use crate::payload::qnn_options::{self, QnnOptions};
-use crate::quoted::Quoted;
-use crate::schema::program::view::{BackendDelegate, CompileSpec};
-use crate::schema::qnn::view::QnnExecuTorchOptions;
-use crate::schema::qnn::{QnnExecuTorchBackendType, QnnExecuTorchLogLevel};
+use crate::report::Findings;
+use crate::rule::{Rule, rules};
+use crate::site::Plan;
+use pte_core::backend::Backend;
+use pte_core::error::PathComponent;
+use pte_core::limits::Limits;
+use pte_core::payload::qnn_options::{self, QnnOptions};
+use pte_flat::quoted::Quoted;
+use pte_flat::view::Table;
+use pte_schema::program::view::{BackendDelegate, CompileSpec};
+use pte_schema::qnn::view::QnnExecuTorchOptions;
+use pte_schema::qnn::{QnnExecuTorchBackendType, QnnExecuTorchLogLevel};
 
 rules! {
     "qnn";

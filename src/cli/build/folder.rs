@@ -11,9 +11,9 @@ use pte::Source;
 use pte::model::Blob;
 use pte::quoted::{Untrusted, UntrustedString};
 
-use crate::cli::input::open_regular;
-use crate::cli::problem::Status;
-use crate::cli::text::name_of;
+use crate::input::open_regular;
+use crate::problem::Status;
+use crate::text::name_of;
 
 /// A folder whose files are read on demand. As a source, the folder consists of its files, one
 /// after the other in the order of their first request.

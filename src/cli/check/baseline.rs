@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use pte::check::{CheckedFile, FindingRecord, rule};
 use serde::{Deserialize, Serialize};
 
-use crate::cli::input::{self, NoText};
-use crate::cli::output::{Content, Output};
-use crate::cli::problem::{Problem, Status};
-use crate::cli::text::{name_of, wide};
+use crate::input::{self, NoText};
+use crate::output::{Content, Output};
+use crate::problem::{Problem, Status};
+use crate::text::{name_of, wide};
 
 /// An accepted finding. Offsets and values are left out, so that a new export of the same program
 /// has the same findings.

@@ -5,9 +5,9 @@ use clap::Args;
 use pte::check::{NEWEST, Policy, Preset, Release, Rule, RuleRecord, parse_release, rule};
 use pte::quoted::Untrusted;
 
-use crate::cli::config::CheckConfig;
-use crate::cli::problem::Problem;
-use crate::cli::rules::unknown_rule;
+use crate::config::CheckConfig;
+use crate::problem::Problem;
+use crate::rules::unknown_rule;
 
 /// Arguments that change severities.
 #[derive(Debug, Default, Args)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::cli::output::Progress;
+use crate::output::Progress;
 
 pub(super) struct CheckProgress {
     progress: Progress,

@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::cli::problem::Problem;
-use crate::cli::text::name_of;
+use crate::problem::Problem;
+use crate::text::name_of;
 
 /// A path to check.
 pub(super) struct PathToCheck {

@@ -4,8 +4,8 @@ use core::fmt::{self, Write};
 
 use pte::check::{CheckedFile, FindingRecord};
 
-use crate::cli::columns::paragraph;
-use crate::cli::problem::{DIM, ERROR, NOTE, WARNING};
+use crate::columns::paragraph;
+use crate::problem::{DIM, ERROR, NOTE, WARNING};
 
 pub(in super::super) fn write(files: &[CheckedFile], out: &mut impl Write) -> fmt::Result {
     for file in files {

@@ -4,8 +4,8 @@ use core::fmt::{self, Write};
 
 use pte::check::CheckedFile;
 
-use crate::cli::problem::DIM;
-use crate::cli::text::{count, grouped};
+use crate::problem::DIM;
+use crate::text::{count, grouped};
 
 /// The counts in the last line.
 #[derive(Default)]

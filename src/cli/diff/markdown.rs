@@ -6,8 +6,8 @@ use pte::diff::{Class, Difference, Verdict};
 use pte::quoted::{Untrusted, UntrustedString};
 
 use super::{Found, text, title};
-use crate::cli::output::Output;
-use crate::cli::text::{grouped, name};
+use crate::output::Output;
+use crate::text::{grouped, name};
 
 pub(super) fn show(found: &Found<'_>, out: &mut Output) -> fmt::Result {
     let mut page = String::new();

@@ -7,10 +7,10 @@ use pte::diff::{Class, Difference, Verdict};
 use pte::quoted::Untrusted;
 
 use super::{Found, text, title};
-use crate::cli::columns::paragraph;
-use crate::cli::output::Output;
-use crate::cli::problem::{BOLD, DIM, NAME};
-use crate::cli::text::grouped;
+use crate::columns::paragraph;
+use crate::output::Output;
+use crate::problem::{BOLD, DIM, NAME};
+use crate::text::grouped;
 
 pub(super) fn show(found: &Found<'_>, out: &mut Output) -> fmt::Result {
     let (before, after) = (found.before, found.after);

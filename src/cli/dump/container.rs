@@ -13,9 +13,9 @@ use pte::quoted::hex;
 use sha2::{Digest, Sha256};
 
 use super::{Blobs, MAX_NUMBERS, write_new};
-use crate::cli::input::{Input, Readable};
-use crate::cli::output::Output;
-use crate::cli::problem::Problem;
+use crate::input::{Input, Readable};
+use crate::output::Output;
+use crate::problem::Problem;
 
 /// Writes a container, and collects notes about it.
 pub(super) struct ContainerWriter<'d> {

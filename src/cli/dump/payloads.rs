@@ -9,9 +9,9 @@ use pte::payload::{Sections, Tables, TablesPlace, Unreadable};
 use pte::{Backend, ForeignFormat, Limits, Pte, Source};
 
 use super::{Blobs, sections};
-use crate::cli::input::{Bytes, Input};
-use crate::cli::output::Output;
-use crate::cli::problem::Problem;
+use crate::input::{Bytes, Input};
+use crate::output::Output;
+use crate::problem::Problem;
 use pte::quoted::UntrustedString;
 
 /// The key of the payloads in the JSON of a program.

@@ -5,7 +5,7 @@ use core::fmt::{self, Write};
 use pte::flat::json;
 use pte::payload::{Section, Sections, Unreadable};
 
-use crate::cli::output::Output;
+use crate::output::Output;
 
 /// Writes the sections of a payload as an object, or the message of an invalid payload. `level`
 /// indents lines; `None` writes one line.

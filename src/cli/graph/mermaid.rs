@@ -6,9 +6,9 @@ use pte::graph::{EdgeKind, NodeId};
 use pte::quoted::{Untrusted, UntrustedString};
 
 use super::{Draw, Id, Look};
-use crate::cli::output::Output;
-use crate::cli::problem::Problem;
-use crate::cli::text;
+use crate::output::Output;
+use crate::problem::Problem;
+use crate::text;
 
 pub(super) struct Mermaid<'o>(pub(super) &'o mut Output);
 

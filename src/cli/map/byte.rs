@@ -10,11 +10,11 @@ use pte::quoted::UntrustedString;
 use serde::Serialize;
 
 use super::OutputFormat;
-use crate::cli::input::Readable;
-use crate::cli::json;
-use crate::cli::output::Output;
-use crate::cli::problem::{BOLD, DIM, NAME, Problem};
-use crate::cli::text::{grouped, name};
+use crate::input::Readable;
+use crate::json;
+use crate::output::Output;
+use crate::problem::{BOLD, DIM, NAME, Problem};
+use crate::text::{grouped, name};
 
 /// A byte with its meaning.
 pub(super) struct Byte<'a> {

@@ -14,12 +14,12 @@ use pte::{File, Limits};
 use sha2::{Digest, Sha256};
 
 use super::Row;
-use crate::cli::input::Input;
-use crate::cli::memory::svg;
-use crate::cli::output::Output;
-use crate::cli::problem::Problem;
-use crate::cli::size;
-use crate::cli::text::{count, grouped};
+use crate::input::Input;
+use crate::memory::svg;
+use crate::output::Output;
+use crate::problem::Problem;
+use crate::size;
+use crate::text::{count, grouped};
 
 mod class;
 mod graph;

@@ -3,9 +3,9 @@
 use pte::memory::{PlannedArena, PlannedTensor};
 
 use super::method::Method;
-use crate::cli::columns::columns;
-use crate::cli::problem::DIM;
-use crate::cli::text::grouped;
+use crate::columns::columns;
+use crate::problem::DIM;
+use crate::text::grouped;
 
 /// Returns the letters for the tensors that are listed below a picture.
 pub(super) fn letters() -> impl Iterator<Item = char> {

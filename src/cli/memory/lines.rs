@@ -5,9 +5,9 @@ use pte::quoted::UntrustedString;
 
 use super::method::Method;
 use super::{Show, Subject};
-use crate::cli::input::Readable;
-use crate::cli::output::Output;
-use crate::cli::problem::Problem;
+use crate::input::Readable;
+use crate::output::Output;
+use crate::problem::Problem;
 
 #[derive(Default)]
 pub(super) struct Lines {

@@ -5,9 +5,9 @@ use core::cmp::Reverse;
 use pte::memory::{Budget, LiveRange, Memory, PlannedArena, PlannedTensor};
 use pte::quoted::{Untrusted, UntrustedString};
 
-use crate::cli::input::{Input, Readable};
-use crate::cli::problem::Problem;
-use crate::cli::text;
+use crate::input::{Input, Readable};
+use crate::problem::Problem;
+use crate::text;
 
 /// A method to show.
 pub(in super::super) struct Method<'m, 'a> {
@@ -26,7 +26,7 @@ impl<'a> Method<'_, 'a> {
     }
 
     /// Returns the fully qualified name of a value, and charges it to the limits.
-    pub(super) fn name(&self, value: u32) -> Result<Option<Untrusted<'a>>, Problem> {
+    pub(crate) fn name(&self, value: u32) -> Result<Option<Untrusted<'a>>, Problem> {
         let name = self.memory.tensor_name(value);
         self.input.name_again(name)?;
         Ok(name.map(Untrusted::from))
@@ -53,7 +53,7 @@ impl<'a> Method<'_, 'a> {
     }
 
     /// Returns the place of an instruction: its index, preceded by its chain if there are several.
-    pub(super) fn place(&self, pc: u32) -> String {
+    pub(crate) fn place(&self, pc: u32) -> String {
         let (chain, nth) = self.memory.place(pc);
         match self.memory.plan().chains().map_or(0, |chains| chains.len()) {
             0 | 1 => nth.to_string(),

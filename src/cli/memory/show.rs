@@ -9,11 +9,11 @@ use pte::quoted::UntrustedString;
 use super::chart;
 use super::method::{self, Method};
 use super::{MOST_METHODS, Show, Subject};
-use crate::cli::input::Readable;
-use crate::cli::output::Output;
-use crate::cli::problem::{BOLD, DIM, ERROR, NAME, Problem, WARNING};
-use crate::cli::size::percent;
-use crate::cli::text::{bar, count, grouped, name, wide};
+use crate::input::Readable;
+use crate::output::Output;
+use crate::problem::{BOLD, DIM, ERROR, NAME, Problem, WARNING};
+use crate::size::percent;
+use crate::text::{bar, count, grouped, name, wide};
 
 pub(super) struct Text {
     /// The number of methods that may still be shown.

@@ -12,10 +12,10 @@ use pte::quoted::{UntrustedString, is_harmless};
 
 use super::method::{self, Method};
 use super::{Show, Subject};
-use crate::cli::input::Readable;
-use crate::cli::output::Output;
-use crate::cli::problem::Problem;
-use crate::cli::text::{self, count, grouped};
+use crate::input::Readable;
+use crate::output::Output;
+use crate::problem::Problem;
+use crate::text::{self, count, grouped};
 
 /// The colours of the picture, which may also be part of a page. Viewers that do not support
 /// variables use the first of two colours.

@@ -1,7 +1,9 @@
 //! `desc!`: a declaration as data.
 
-/// Emits the `desc` module of a [`schema!`](crate::flat::schema!) declaration.
-macro_rules! desc {
+/// Emits the `desc` module of a [`schema!`](crate::schema!) declaration.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __desc {
     (
         $( root $Root:ident $identifier:literal $extension:literal $namespace:literal; )?
         enums: $(
@@ -34,8 +36,8 @@ macro_rules! desc {
         )]
         pub mod desc {
             use super::*;
-            use $crate::flat::desc::{EnumDesc, EnumValue, FieldDesc, Kind, Member, Number, Prim};
-            use $crate::flat::desc::{ScalarDesc, Schema, StructDesc, TableDesc, UnionDesc};
+            use $crate::desc::{EnumDesc, EnumValue, FieldDesc, Kind, Member, Number, Prim};
+            use $crate::desc::{ScalarDesc, Schema, StructDesc, TableDesc, UnionDesc};
 
             $(
                 /// The whole schema.
@@ -54,71 +56,75 @@ macro_rules! desc {
             const TABLES: &[&TableDesc] = &[$( &$T ),*];
             $(
                 $(#[$em])*
+                #[doc = concat!("\n\n`", stringify!($E), "`.")]
                 pub static $E: EnumDesc = EnumDesc {
                     name: stringify!($E),
-                    prim: $crate::flat::desc::declare::prim!($P),
+                    prim: $crate::desc::declare::prim!($P),
                     values: &[$( EnumValue {
                         number: $number,
                         name: stringify!($V),
-                        since: $crate::flat::desc::declare::since!($($vsince)?),
+                        since: $crate::desc::declare::since!($($vsince)?),
                     } ),*],
                 };
             )*
             $( $(
                 $(#[$sm])*
+                #[doc = concat!("\n\n`", stringify!($ST), "`.")]
                 pub static $ST: StructDesc = StructDesc {
                     name: stringify!($ST),
                     field: stringify!($sf),
-                    prim: $crate::flat::desc::declare::prim!($SP),
+                    prim: $crate::desc::declare::prim!($SP),
                 };
             )* )?
             $(
                 $(#[$um])*
+                #[doc = concat!("\n\n`", stringify!($U), "`.")]
                 pub static $U: UnionDesc = UnionDesc {
                     name: stringify!($U),
                     members: &[$( Member {
                         name: stringify!($M),
-                        table: &$crate::flat::desc::declare::member!($M $($MT)?),
+                        table: &$crate::desc::declare::member!($M $($MT)?),
                     } ),*],
                 };
-                const _: () = $crate::flat::desc::declare::assert_tags(&[$( $tag ),*]);
+                const _: () = $crate::desc::declare::assert_tags(&[$( $tag ),*]);
             )*
             $(
                 $(#[$tm])*
+                #[doc = concat!("\n\n`", stringify!($T), "`.")]
                 pub static $T: TableDesc = TableDesc::new(
                     stringify!($T),
                     &[$( FieldDesc {
                         slot: $slot,
-                        name: $crate::flat::desc::declare::plain(stringify!($f)),
+                        name: $crate::desc::declare::plain(stringify!($f)),
                         kind: {
-                            $( $crate::flat::desc::declare::target_kind!($R) )?
+                            $( $crate::desc::declare::target_kind!($R) )?
                             $( Kind::Scalars {
-                                prim: $crate::flat::desc::declare::prim!($SV),
+                                prim: $crate::desc::declare::prim!($SV),
                                 align: 0 $( + $align )?,
-                                of: $crate::flat::desc::declare::struct_of!($SV),
+                                of: $crate::desc::declare::struct_of!($SV),
                             } )?
-                            $( $crate::flat::desc::declare::list_kind!($RV) )?
+                            $( $crate::desc::declare::list_kind!($RV) )?
                             $( Kind::Table(&$N) )?
                             $( Kind::Union(&$FU) )?
-                            $( $crate::flat::desc::declare::optional_kind!($O) )?
-                            $( $crate::flat::desc::declare::scalar_kind!($S, $default) )?
+                            $( $crate::desc::declare::optional_kind!($O) )?
+                            $( $crate::desc::declare::scalar_kind!($S, $default) )?
                         },
-                        required: $crate::flat::desc::declare::required!($($required)?),
-                        recursive: $crate::flat::desc::declare::recursive!($($N)?),
-                        since: $crate::flat::desc::declare::since!($($since)?),
+                        required: $crate::desc::declare::required!($($required)?),
+                        recursive: $crate::desc::declare::recursive!($($N)?),
+                        since: $crate::desc::declare::since!($($since)?),
                     } ),*],
                     depth::$T,
                 );
             )*
 
             mod depth {
-                use $crate::flat::desc::declare::deepest;
+                use $crate::desc::declare::deepest;
                 $( pub(super) const $U: u32 = deepest(&[$(
-                    $crate::flat::desc::declare::member!($M $($MT)?)
+                    $crate::desc::declare::member!($M $($MT)?)
                 ),*]); )*
                 $( pub(super) const $T: u32 = 1 + deepest(&[$(
-                    $( $crate::flat::desc::declare::target_depth!($R), )?
-                    $( $crate::flat::desc::declare::target_depth!($RV), )?
+                    $( $crate::desc::declare::target_depth!($R), )?
+                    $( $crate::desc::declare::target_depth!($RV), )?
                     $( $FU, )?
                 )*]); )*
             }
@@ -126,7 +132,9 @@ macro_rules! desc {
     };
 }
 
-macro_rules! prim {
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __prim {
     (bool) => {
         Prim::Bool
     };
@@ -165,27 +173,29 @@ macro_rules! prim {
     };
 }
 
-macro_rules! scalar_kind {
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __scalar_kind {
     (@ $P:ident, $default:expr) => {
         Kind::Scalar(ScalarDesc {
-            prim: $crate::flat::desc::declare::prim!($P),
+            prim: $crate::desc::declare::prim!($P),
             default: $default,
             names: None,
             of: None,
             optional: false,
         })
     };
-    (bool, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ bool, Number::Bool($default)) };
-    (f32, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ f32, Number::Single($default)) };
-    (f64, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ f64, Number::Float($default)) };
-    (i8, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ i8, Number::Int($default)) };
-    (u8, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ u8, Number::Int($default)) };
-    (i16, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ i16, Number::Int($default)) };
-    (u16, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ u16, Number::Int($default)) };
-    (i32, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ i32, Number::Int($default)) };
-    (u32, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ u32, Number::Int($default)) };
-    (i64, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ i64, Number::Int($default)) };
-    (u64, $default:expr) => { $crate::flat::desc::declare::scalar_kind!(@ u64, Number::Int($default)) };
+    (bool, $default:expr) => { $crate::desc::declare::scalar_kind!(@ bool, Number::Bool($default)) };
+    (f32, $default:expr) => { $crate::desc::declare::scalar_kind!(@ f32, Number::Single($default)) };
+    (f64, $default:expr) => { $crate::desc::declare::scalar_kind!(@ f64, Number::Float($default)) };
+    (i8, $default:expr) => { $crate::desc::declare::scalar_kind!(@ i8, Number::Int($default)) };
+    (u8, $default:expr) => { $crate::desc::declare::scalar_kind!(@ u8, Number::Int($default)) };
+    (i16, $default:expr) => { $crate::desc::declare::scalar_kind!(@ i16, Number::Int($default)) };
+    (u16, $default:expr) => { $crate::desc::declare::scalar_kind!(@ u16, Number::Int($default)) };
+    (i32, $default:expr) => { $crate::desc::declare::scalar_kind!(@ i32, Number::Int($default)) };
+    (u32, $default:expr) => { $crate::desc::declare::scalar_kind!(@ u32, Number::Int($default)) };
+    (i64, $default:expr) => { $crate::desc::declare::scalar_kind!(@ i64, Number::Int($default)) };
+    (u64, $default:expr) => { $crate::desc::declare::scalar_kind!(@ u64, Number::Int($default)) };
     ($E:ident, $default:expr) => {
         Kind::Scalar(ScalarDesc {
             prim: <super::$E>::PRIM,
@@ -198,20 +208,24 @@ macro_rules! scalar_kind {
 }
 
 /// A number that may be absent: one with the default `null`, or a struct.
-macro_rules! optional_kind {
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __optional_kind {
     ($O:ident) => {
         Kind::Scalar(ScalarDesc {
-            prim: $crate::flat::desc::declare::prim!($O),
-            default: $crate::flat::desc::declare::prim!($O).zero(),
+            prim: $crate::desc::declare::prim!($O),
+            default: $crate::desc::declare::prim!($O).zero(),
             names: None,
-            of: $crate::flat::desc::declare::struct_of!($O),
+            of: $crate::desc::declare::struct_of!($O),
             optional: true,
         })
     };
 }
 
 /// The struct of a field or an element; `None` for a plain number.
-macro_rules! struct_of {
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __struct_of {
     (bool) => {
         None
     };
@@ -251,7 +265,9 @@ macro_rules! struct_of {
 }
 
 /// The table of a union's member, named like the member unless the declaration names another.
-macro_rules! member {
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __member {
     ($M:ident) => {
         $M
     };
@@ -260,7 +276,9 @@ macro_rules! member {
     };
 }
 
-macro_rules! target_kind {
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __target_kind {
     (str) => {
         Kind::Str
     };
@@ -269,7 +287,9 @@ macro_rules! target_kind {
     };
 }
 
-macro_rules! list_kind {
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __list_kind {
     (str) => {
         Kind::Strs
     };
@@ -278,7 +298,9 @@ macro_rules! list_kind {
     };
 }
 
-macro_rules! required {
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __required {
     () => {
         false
     };
@@ -287,7 +309,9 @@ macro_rules! required {
     };
 }
 
-macro_rules! recursive {
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __recursive {
     () => {
         false
     };
@@ -296,7 +320,9 @@ macro_rules! recursive {
     };
 }
 
-macro_rules! target_depth {
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __target_depth {
     (str) => {
         0
     };
@@ -305,7 +331,9 @@ macro_rules! target_depth {
     };
 }
 
-macro_rules! since {
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __since {
     () => {
         None
     };
@@ -314,13 +342,15 @@ macro_rules! since {
     };
 }
 
-pub(crate) use {
-    desc, list_kind, member, optional_kind, prim, recursive, required, scalar_kind, since,
-    struct_of, target_depth, target_kind,
+pub use crate::{
+    __desc as desc, __list_kind as list_kind, __member as member, __optional_kind as optional_kind,
+    __prim as prim, __recursive as recursive, __required as required, __scalar_kind as scalar_kind,
+    __since as since, __struct_of as struct_of, __target_depth as target_depth,
+    __target_kind as target_kind,
 };
 
 /// Returns the name of a field without the `r#` prefix of Rust keywords.
-pub(crate) const fn plain(name: &'static str) -> &'static str {
+pub const fn plain(name: &'static str) -> &'static str {
     match name.as_bytes() {
         [b'r', b'#', plain @ ..] => match core::str::from_utf8(plain) {
             Ok(plain) => plain,
@@ -331,7 +361,7 @@ pub(crate) const fn plain(name: &'static str) -> &'static str {
 }
 
 /// Returns the largest of `depths`; 0 if there are none.
-pub(crate) const fn deepest(depths: &[u32]) -> u32 {
+pub const fn deepest(depths: &[u32]) -> u32 {
     let (mut deepest, mut rest) = (0, depths);
     while let [first, tail @ ..] = rest {
         if *first > deepest {
@@ -343,7 +373,7 @@ pub(crate) const fn deepest(depths: &[u32]) -> u32 {
 }
 
 /// Asserts that the tags of a union are 1, 2, 3 …, since members are found by index.
-pub(crate) const fn assert_tags(tags: &[u8]) {
+pub const fn assert_tags(tags: &[u8]) {
     let (mut rest, mut want) = (tags, 1u8);
     while let [tag, tail @ ..] = rest {
         assert!(*tag == want, "a union's tags are 1, 2, 3 …");

@@ -11,11 +11,9 @@ use serde::de::{
 };
 
 use super::{Any, Loader};
+use crate::desc::{EnumDesc, FieldDesc, Kind, Number, Prim, StructDesc, TableDesc, UnionDesc};
 use crate::error::PathComponent;
-use crate::flat::desc::{
-    EnumDesc, FieldDesc, Kind, Number, Prim, StructDesc, TableDesc, UnionDesc,
-};
-use crate::flat::ledger::{Ledger, Refused};
+use crate::ledger::{Ledger, Refused};
 
 pub(super) struct ScalarsOf<'s, 'l, 'f> {
     pub(super) loader: &'s mut Loader<'l, 'f>,
@@ -62,7 +60,7 @@ impl<'de> Visitor<'de> for ScalarsOf<'_, '_, '_> {
 }
 
 /// Reads the name in `{"file": NAME}`.
-pub(crate) fn file_name<'de, A: MapAccess<'de>>(
+pub fn file_name<'de, A: MapAccess<'de>>(
     map: &mut A,
     expected: &dyn Expected,
 ) -> Result<String, A::Error> {

@@ -1,7 +1,9 @@
 //! `model!`: the tables of a declaration as plain structs.
 
-/// Emits the `model` module of a [`schema!`](crate::flat::schema!) declaration.
-macro_rules! model {
+/// Emits the `model` module of a [`schema!`](crate::schema!) declaration.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __model_model {
     (
         $( root $Root:ident $identifier:literal $extension:literal $namespace:literal; )?
         enums: $(
@@ -29,39 +31,31 @@ macro_rules! model {
         #[allow(unused_imports, reason = "a schema of enums has no tables")]
         pub mod model {
             use super::*;
-            use $crate::flat::desc::declare::plain;
-            use $crate::flat::desc::{FieldDesc, TableDesc};
-            use $crate::error::PathComponent;
-            use $crate::flat::ledger::{Ledger, MemoryError};
-            use $crate::flat::model::{FromView, Model, TreeError, checked, model, scalars};
-            use $crate::flat::node::{Held, Visit, sealed::Sealed};
-            use $crate::flat::tree::{Object, FieldValue};
-            use $crate::flat::view::Scalar;
+            use $crate::desc::declare::plain;
+            use $crate::desc::{FieldDesc, TableDesc};
+            use $crate::PathComponent;
+            use $crate::ledger::{Ledger, MemoryError};
+            use $crate::model::{FromView, Model, TreeError, checked, model, scalars};
+            use $crate::node::{Held, Visit, sealed::Sealed};
+            use $crate::tree::{Object, FieldValue};
+            use $crate::view::Scalar;
             use core::ops::ControlFlow;
 
             $(
-                $(#[$um])*
-                #[derive(Clone, Debug, PartialEq)]
-                #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-                #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
-                #[allow(
-                    clippy::large_enum_variant,
-                    reason = "a box cannot be allocated fallibly on stable Rust"
-                )]
-                pub enum $U {
-                    $( $(#[$mm])* #[doc = concat!("Tag ", stringify!($tag), ".")] $M(
-                        $crate::flat::desc::declare::member!($M $($MT)?)
-                    ), )*
-                    /// An unknown tag, without its table.
-                    Unknown(
-                        #[cfg_attr(
-                            feature = "arbitrary",
-                            arbitrary(with = |random: &mut arbitrary::Unstructured<'_>| {
-                                $crate::flat::model::unknown_tag(&desc::$U, random)
-                            })
-                        )]
-                        u8,
-                    ),
+                $crate::__with_serde! {
+                    union
+                    $(#[$um])*
+                    #[doc = concat!("\n\n`", stringify!($U), "`.")]
+                    #[derive(Clone, Debug, PartialEq)]
+                    #[allow(
+                        clippy::large_enum_variant,
+                        reason = "a box cannot be allocated fallibly on stable Rust"
+                    )]
+                    pub enum $U {
+                        $( $(#[$mm])* #[doc = concat!("\n\nTag ", stringify!($tag), ".")] $M(
+                            $crate::desc::declare::member!($M $($MT)?)
+                        ), )*
+                    }
                 }
 
                 impl $U {
@@ -111,34 +105,35 @@ macro_rules! model {
             // Not `non_exhaustive`: users construct these structs and match these enums. A release that
             // adds a field of upstream's schema breaks only users who name every field.
             $(
-                $(#[$tm])*
-                #[derive(Clone, Debug, PartialEq)]
-                #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-                #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-                #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
-                pub struct $T { $(
-                    $(#[$fm])*
-                    #[doc = concat!("\n\nSlot ", stringify!($slot), ".")]
-                    $( #[doc = concat!("Since release ", stringify!($since), ".")] )?
-                    pub $f:
-                        $( Option<$crate::flat::model::declare::owned!($R)> )?
-                        $( Option<alloc::vec::Vec<$SV>> )?
-                        $( Option<alloc::vec::Vec<$crate::flat::model::declare::owned!($RV)>> )?
-                        $( Option<$crate::flat::model::Nested<$N>> )?
-                        $( Option<$FU> )?
-                        $( Option<$O> )?
-                        $( $S )?,
-                )* }
+                $crate::__with_serde! {
+                    table
+                    $(#[$tm])*
+                    #[doc = concat!("\n\n`", stringify!($T), "`.")]
+                    #[derive(Clone, Debug, PartialEq)]
+                    pub struct $T { $(
+                        $(#[$fm])*
+                        #[doc = concat!("\n\nSlot ", stringify!($slot), ".")]
+                        $( #[doc = concat!("Since release ", stringify!($since), ".")] )?
+                        pub $f:
+                            $( Option<$crate::model::declare::owned!($R)> )?
+                            $( Option<$crate::alloc::vec::Vec<$SV>> )?
+                            $( Option<$crate::alloc::vec::Vec<$crate::model::declare::owned!($RV)>> )?
+                            $( Option<$crate::model::Nested<$N>> )?
+                            $( Option<$FU> )?
+                            $( Option<$O> )?
+                            $( $S )?,
+                    )* }
+                }
 
                 impl Model for $T {
                     const DESC: &'static TableDesc = &desc::$T;
 
                     fn to_object(&self) -> Result<Object<'_>, MemoryError> {
                         Object::filled(Self::DESC, [ $(
-                            $( $crate::flat::model::declare::value!(self.$f, $R) )?
+                            $( $crate::model::declare::value!(self.$f, $R) )?
                             $( self.$f.as_deref().map(scalars::<$SV>).transpose()? )?
-                            $( $crate::flat::model::declare::values!(self.$f, $RV) )?
-                            $( $crate::flat::model::declare::value!(self.$f, $N) )?
+                            $( $crate::model::declare::values!(self.$f, $RV) )?
+                            $( $crate::model::declare::value!(self.$f, $N) )?
                             $( self.$f.as_ref().map($FU::to_value).transpose()? )?
                             $( self.$f.map(|held: $O| FieldValue::Number(held.to_number())) )?
                             $( Some(FieldValue::Number(<$S>::to_number(self.$f))) )?
@@ -152,7 +147,7 @@ macro_rules! model {
                     ) -> Result<Self, TreeError> {
                         let mut object = checked(object, Self::DESC, ledger)?;
                         Ok(Self { $(
-                            $f: $crate::flat::model::declare::held!(
+                            $f: $crate::model::declare::held!(
                                 object.take(plain(stringify!($f))), ledger,
                                 $( & $R )? $( [$SV] )? $( [& $RV] )? $( ^ $N )? $( @ $FU )? $( ? $O )?
                                 $( $S $default )?
@@ -164,7 +159,7 @@ macro_rules! model {
                 impl Default for $T {
                     fn default() -> Self {
                         Self { $(
-                            $f: $crate::flat::model::declare::start!($( $default )?),
+                            $f: $crate::model::declare::start!($( $default )?),
                         )* }
                     }
                 }
@@ -174,7 +169,7 @@ macro_rules! model {
                     #[allow(unused_variables, reason = "a table may have no fields")]
                     fn read(view: view::$T<'_>, ledger: &mut Ledger) -> Self {
                         Self { $(
-                            $f: $crate::flat::model::declare::taken!(
+                            $f: $crate::model::declare::taken!(
                                 view.$f(), ledger,
                                 $( & $R )? $( [$SV] )? $( [& $RV] )? $( ^ $N )? $( @ $FU )? $( ? $O )?
                                 $( $S )?
@@ -185,7 +180,7 @@ macro_rules! model {
 
                 impl Sealed for $T {}
 
-                impl $crate::flat::node::Node for $T {
+                impl $crate::node::Node for $T {
                     fn desc(&self) -> &'static TableDesc {
                         Self::DESC
                     }
@@ -194,7 +189,7 @@ macro_rules! model {
                     fn visit(&self, visit: &mut Visit<'_>) -> ControlFlow<()> {
                         let mut fields = Self::DESC.fields.iter();
                         $( if let Some(field) = fields.next() {
-                            $crate::flat::model::declare::visited!(
+                            $crate::model::declare::visited!(
                                 self.$f, field, visit,
                                 $( & $R )? $( [$SV] )? $( [& $RV] )? $( ^ $N )? $( @ $FU )? $( ? $O )?
                                 $( $S )?
@@ -208,16 +203,20 @@ macro_rules! model {
     };
 }
 
-macro_rules! owned {
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __model_owned {
     (str) => {
-        alloc::string::String
+        $crate::alloc::string::String
     };
     ($R:ident) => {
         $R
     };
 }
 
-macro_rules! value {
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __model_value {
     ($held:expr, str) => {
         $held.as_deref().map(|text| FieldValue::Str(text.into()))
     };
@@ -229,16 +228,20 @@ macro_rules! value {
     };
 }
 
-macro_rules! values {
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __model_values {
     ($held:expr, str) => {
-        $held.as_deref().map($crate::flat::model::strings).transpose()?
+        $held.as_deref().map($crate::model::strings).transpose()?
     };
     ($held:expr, $R:ident) => {
-        $held.as_deref().map($crate::flat::model::tables::<$R>).transpose()?
+        $held.as_deref().map($crate::model::tables::<$R>).transpose()?
     };
 }
 
-macro_rules! start {
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __model_start {
     () => {
         None
     };
@@ -247,24 +250,26 @@ macro_rules! start {
     };
 }
 
-macro_rules! taken {
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __model_taken {
     ($read:expr, $ledger:ident, & str) => {
         $read.map(|text| $ledger.string(text).unwrap_or_default())
     };
     ($read:expr, $ledger:ident, & $R:ident) => {
-        $read.map(|table| $crate::flat::model::model::<_, $R>(table, $ledger))
+        $read.map(|table| $crate::model::model::<_, $R>(table, $ledger))
     };
     ($read:expr, $ledger:ident, [$SV:ident]) => {
-        $read.map(|items| $crate::flat::model::numbers(items, $ledger))
+        $read.map(|items| $crate::model::numbers(items, $ledger))
     };
     ($read:expr, $ledger:ident, [& str]) => {
-        $read.map(|texts| $crate::flat::model::texts(texts, $ledger))
+        $read.map(|texts| $crate::model::texts(texts, $ledger))
     };
     ($read:expr, $ledger:ident, [& $RV:ident]) => {
-        $read.map(|tables| $crate::flat::model::models(tables, $ledger))
+        $read.map(|tables| $crate::model::models(tables, $ledger))
     };
     ($read:expr, $ledger:ident, ^ $N:ident) => {
-        $read.and_then(|table| $crate::flat::model::nested::<_, $N>(table, $ledger))
+        $read.and_then(|table| $crate::model::nested::<_, $N>(table, $ledger))
     };
     ($read:expr, $ledger:ident, @ $FU:ident) => {
         $read.map(|member| $FU::read(member, $ledger))
@@ -277,7 +282,9 @@ macro_rules! taken {
     };
 }
 
-macro_rules! visited {
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __model_visited {
     ($held:expr, $field:ident, $visit:ident, & str) => {
         if let Some(text) = &$held {
             $visit($field, Held::Str(text))?;
@@ -323,34 +330,40 @@ macro_rules! visited {
     };
 }
 
-macro_rules! held {
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __model_held {
     ($value:expr, $ledger:ident, & str) => {
-        $crate::flat::model::string_of($value, $ledger)
+        $crate::model::string_of($value, $ledger)
     };
     ($value:expr, $ledger:ident, & $R:ident) => {
-        $crate::flat::model::table_of::<$R>($value, $ledger)
+        $crate::model::table_of::<$R>($value, $ledger)
     };
     ($value:expr, $ledger:ident, [$SV:ident]) => {
-        $crate::flat::model::scalars_of::<$SV>($value, $ledger)
+        $crate::model::scalars_of::<$SV>($value, $ledger)
     };
     ($value:expr, $ledger:ident, [& str]) => {
-        $crate::flat::model::strings_of($value, $ledger)
+        $crate::model::strings_of($value, $ledger)
     };
     ($value:expr, $ledger:ident, [& $RV:ident]) => {
-        $crate::flat::model::tables_of::<$RV>($value, $ledger)
+        $crate::model::tables_of::<$RV>($value, $ledger)
     };
     ($value:expr, $ledger:ident, ^ $N:ident) => {
-        $crate::flat::model::nested_of::<$N>($value, $ledger)
+        $crate::model::nested_of::<$N>($value, $ledger)
     };
     ($value:expr, $ledger:ident, ? $O:ident) => {
-        Ok::<_, TreeError>($crate::flat::model::number_of::<$O>($value))
+        Ok::<_, TreeError>($crate::model::number_of::<$O>($value))
     };
     ($value:expr, $ledger:ident, @ $FU:ident) => {
         $FU::of($value, $ledger)
     };
     ($value:expr, $ledger:ident, $S:ident $default:expr) => {
-        Ok::<_, TreeError>($crate::flat::model::number_of::<$S>($value).unwrap_or($default))
+        Ok::<_, TreeError>($crate::model::number_of::<$S>($value).unwrap_or($default))
     };
 }
 
-pub(crate) use {held, model, owned, start, taken, value, values, visited};
+pub use crate::{
+    __model_held as held, __model_model as model, __model_owned as owned, __model_start as start,
+    __model_taken as taken, __model_value as value, __model_values as values,
+    __model_visited as visited,
+};

@@ -6,10 +6,10 @@ use core::fmt;
 use core::ops::{ControlFlow, Deref};
 
 use super::{FromView, Model, TreeError};
-use crate::flat::desc::MOST_NESTED;
-use crate::flat::ledger::{Ledger, Refused};
-use crate::flat::node::{Held, Node};
-use crate::flat::tree::{FieldValue, SetError};
+use crate::desc::MOST_NESTED;
+use crate::ledger::{Ledger, Refused};
+use crate::node::{Held, Node};
+use crate::tree::{FieldValue, SetError};
 
 /// The table of a recursive field. At most [`MOST_NESTED`] of them are nested, so that a copy, a
 /// comparison or a drop cannot exhaust the stack.
@@ -120,13 +120,13 @@ fn nesting(table: &dyn Node) -> u32 {
 
 /// Converts the proven table of a recursive field; the verifier has limited the nesting. Returns
 /// `None` if the ledger refuses memory.
-pub(crate) fn nested<V, M: Model + FromView<V>>(view: V, ledger: &mut Ledger) -> Option<Nested<M>> {
+pub fn nested<V, M: Model + FromView<V>>(view: V, ledger: &mut Ledger) -> Option<Nested<M>> {
     let room = ledger.vec(1, M::DESC.written().into()).ok()?;
     Nested::only(room, M::read(view, ledger))
 }
 
 /// Returns the table of a recursive field as a struct. The tree already limits the nesting.
-pub(crate) fn nested_of<M: Model>(
+pub fn nested_of<M: Model>(
     value: Option<FieldValue<'_>>,
     ledger: &mut Ledger,
 ) -> Result<Option<Nested<M>>, TreeError> {

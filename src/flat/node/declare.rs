@@ -1,7 +1,9 @@
 //! `node!`: the views of a declaration as nodes that can be written.
 
-/// Emits the [`Node`](super::Node) of each view of a [`schema!`](crate::flat::schema!) declaration.
-macro_rules! node {
+/// Emits the [`Node`](super::Node) of each view of a [`schema!`](crate::schema!) declaration.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __node {
     (
         $( root $Root:ident $identifier:literal $extension:literal $namespace:literal; )?
         enums: $(
@@ -25,18 +27,18 @@ macro_rules! node {
             ),* $(,)? }
         )*
     ) => { $(
-        impl $crate::flat::node::sealed::Sealed for view::$T<'_> {}
+        impl $crate::node::sealed::Sealed for view::$T<'_> {}
 
-        impl $crate::flat::node::Node for view::$T<'_> {
-            fn desc(&self) -> &'static $crate::flat::desc::TableDesc {
+        impl $crate::node::Node for view::$T<'_> {
+            fn desc(&self) -> &'static $crate::desc::TableDesc {
                 &desc::$T
             }
 
-            fn visit(&self, visit: &mut $crate::flat::node::Visit<'_>) -> core::ops::ControlFlow<()> {
-                $crate::flat::node::visit_view(*self, visit)
+            fn visit(&self, visit: &mut $crate::node::Visit<'_>) -> core::ops::ControlFlow<()> {
+                $crate::node::visit_view(*self, visit)
             }
         }
     )* };
 }
 
-pub(crate) use node;
+pub use crate::__node as node;

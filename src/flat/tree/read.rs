@@ -1,8 +1,8 @@
 //! Counts the parts of a proven table that a tree or struct cannot hold.
 
 use crate::bytes::wide;
-use crate::flat::desc::{FieldDesc, Kind, SLOTS_LOOKED_AT, TableDesc};
-use crate::flat::view::{Raw, Table};
+use crate::desc::{FieldDesc, Kind, SLOTS_LOOKED_AT, TableDesc};
+use crate::view::{Raw, Table};
 
 /// Counts of fields and union members of a newer writer, which a model or tree cannot hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Unknown {
 
 impl Unknown {
     /// Counts the unknown parts of a proven table and of all tables below it.
-    pub(crate) fn of<'t>(table: impl Table<'t>) -> Self {
+    pub fn of<'t>(table: impl Table<'t>) -> Self {
         fn desc<'t, T: Table<'t>>(_: T) -> &'static TableDesc {
             T::DESC
         }

@@ -5,7 +5,7 @@ use core::cell::{Cell, OnceCell};
 
 use super::vtable::VtableLayout;
 use crate::bytes::index;
-use crate::flat::desc::TableDesc;
+use crate::desc::TableDesc;
 
 /// The layouts proven so far. A layout without a slot is proven again for each table. This costs
 /// one read for each known field, so verification stays linear.

@@ -3,8 +3,8 @@
 use super::Verifier;
 use super::vtable::VtableLayout;
 use crate::bytes::{further, index, sum, u16_at};
+use crate::desc::{MOST_NESTED, TableDesc, To};
 use crate::error::{Error, ErrorKind, PathComponent, Result};
-use crate::flat::desc::{MOST_NESTED, TableDesc, To};
 
 impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, CACHE_SLOTS> {
     /// Verifies the table of a recursive field, and limits the nesting, which bounds the stack.

@@ -14,7 +14,7 @@ use super::cache::{FEW_SLOTS, LayoutCache, MANY_SLOTS};
 use super::seen::{Notes, Verified};
 use super::verify;
 use super::vtable::VtableLayout;
-use crate::flat::desc::{FieldDesc, Kind, Member, Number, Prim, ScalarDesc, TableDesc, UnionDesc};
+use crate::desc::{FieldDesc, Kind, Member, Number, Prim, ScalarDesc, TableDesc, UnionDesc};
 use crate::limits::Limits;
 
 const BOOL: ScalarDesc = ScalarDesc {
@@ -170,7 +170,7 @@ fn flag(byte: u8, size: u8, entries: &[u8]) -> Vec<u8> {
 }
 
 fn seen(buf: &[u8]) -> Verified {
-    verify(buf, &FLAG, &Limits::UNTRUSTED).unwrap().1
+    verify(buf, &FLAG, &Limits::default()).unwrap().1
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn overlapping_and_distant_fields_are_odd() {
     ] {
         let mut buf = flag(0, 80, &[one, two]);
         buf.resize(buf.len() + 80, 0);
-        let seen = verify(&buf, &BYTES, &Limits::UNTRUSTED).unwrap().1;
+        let seen = verify(&buf, &BYTES, &Limits::default()).unwrap().1;
         assert_eq!(seen.odd, odd, "{one} and {two}");
     }
 }
@@ -247,8 +247,8 @@ static NAMED: TableDesc = TableDesc::new(
 #[test]
 fn half_a_union_is_refused_beside_other_references() {
     for (tag, value) in [(4, 0), (0, 8)] {
-        let error = verify(&flag(1, 12, &[0, tag, value]), &NAMED, &Limits::UNTRUSTED).unwrap_err();
+        let error = verify(&flag(1, 12, &[0, tag, value]), &NAMED, &Limits::default()).unwrap_err();
         assert_eq!(error.code(), "union-half");
     }
-    assert!(verify(&flag(1, 12, &[0, 0, 0]), &NAMED, &Limits::UNTRUSTED).is_ok());
+    assert!(verify(&flag(1, 12, &[0, 0, 0]), &NAMED, &Limits::default()).is_ok());
 }

@@ -2,8 +2,8 @@
 
 use super::Verifier;
 use crate::bytes::further;
+use crate::desc::{Member, UnionDesc};
 use crate::error::{Error, ErrorKind, PathComponent, Result};
-use crate::flat::desc::{Member, UnionDesc};
 
 /// The offsets of a union's tag and of its value. The offset of an absent half is 0.
 type Halves = (u16, u16);

@@ -5,8 +5,8 @@ use core::cell::Cell;
 use super::seen::Notes;
 use super::why;
 use crate::bytes::{array_at, index, slice_at, sum};
+use crate::desc::{EIGHTS, PLACES, SLOTS_LOOKED_AT, TableDesc};
 use crate::error::Result;
-use crate::flat::desc::{EIGHTS, PLACES, SLOTS_LOOKED_AT, TableDesc};
 
 /// The layout that a vtable gives to a table type. It has the size of a cache line, so an index
 /// becomes an address by a shift.

@@ -1,8 +1,8 @@
 //! Computes errors of tables and vtables, mostly after a table was refused.
 
 use crate::bytes::{array_at, index, slice_at, sum, u16_at, wide};
+use crate::desc::{FieldDesc, Inline, TableDesc};
 use crate::error::{Error, ErrorKind, PathComponent, Result};
-use crate::flat::desc::{FieldDesc, Inline, TableDesc};
 
 /// Returns the error of a table at `pos` whose vtable, at `vtable`, is invalid.
 #[cold]

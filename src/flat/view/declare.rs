@@ -1,7 +1,9 @@
 //! `view!`: the enums of a declaration, and its tables as typed views.
 
-/// Emits the enums and the `view` module of a [`schema!`](crate::flat::schema!) declaration.
-macro_rules! view {
+/// Emits the enums and the `view` module of a [`schema!`](crate::schema!) declaration.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __view_view {
     (
         $( root $Root:ident $identifier:literal $extension:literal $namespace:literal; )?
         enums: $(
@@ -26,29 +28,34 @@ macro_rules! view {
         )*
     ) => {
         $(
-            $(#[$em])*
-            ///
-            /// Values without a name are kept as numbers.
-            #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-            #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-            #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
-            pub struct $E(pub $P);
+            $crate::__with_serde! {
+                number
+                $(#[$em])*
+                #[doc = concat!("\n\n`", stringify!($E), "`.")]
+                ///
+                /// Values without a name are kept as numbers.
+                #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+                pub struct $E(pub $P);
+            }
 
             #[allow(non_upper_case_globals, reason = "upstream's names")]
             impl $E {
-                $( $(#[$vm])* pub const $V: Self = Self($number); )*
+                $( $(#[$vm])* #[doc = concat!("\n\nNumber ", stringify!($number), ".")] pub const $V: Self = Self($number); )*
 
                 /// Returns upstream's name of the value, if it has one.
                 pub fn name(self) -> Option<&'static str> {
                     Self::DESC.name_of(self.0.into())
                 }
 
-                pub(crate) const DESC: &'static $crate::flat::desc::EnumDesc = &desc::$E;
-                pub(crate) const PRIM: $crate::flat::desc::Prim = Self::DESC.prim;
+                /// The declaration.
+                pub const DESC: &'static $crate::desc::EnumDesc = &desc::$E;
+                /// The type as stored.
+                pub const PRIM: $crate::desc::Prim = Self::DESC.prim;
 
                 #[expect(clippy::as_conversions, reason = "lossless, and From is not const")]
-                pub(crate) const fn number(self) -> $crate::flat::desc::Number {
-                    $crate::flat::desc::Number::Int(self.0 as i128)
+                /// Returns the value as a number of any type.
+                pub const fn number(self) -> $crate::desc::Number {
+                    $crate::desc::Number::Int(self.0 as i128)
                 }
             }
 
@@ -67,44 +74,48 @@ macro_rules! view {
                 }
             }
 
-            impl $crate::flat::view::Scalar for $E {
-                const PRIM: $crate::flat::desc::Prim = Self::PRIM;
+            impl $crate::view::Scalar for $E {
+                const PRIM: $crate::desc::Prim = Self::PRIM;
 
                 #[inline]
                 fn read_le(bytes: &[u8]) -> Option<Self> {
-                    <$P as $crate::flat::view::Scalar>::read_le(bytes).map(Self)
+                    <$P as $crate::view::Scalar>::read_le(bytes).map(Self)
                 }
 
-                fn to_number(self) -> $crate::flat::desc::Number {
+                fn to_number(self) -> $crate::desc::Number {
                     self.number()
                 }
             }
         )*
 
         $( $(
-            $(#[$sm])*
-            #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-            #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-            #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
-            pub struct $ST {
-                #[doc = concat!("The only field.")]
-                pub $sf: $SP,
+            $crate::__with_serde! {
+                number
+                $(#[$sm])*
+                #[doc = concat!("\n\n`", stringify!($ST), "`.")]
+                #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+                pub struct $ST {
+                    /// The only field.
+                    pub $sf: $SP,
+                }
             }
 
             impl $ST {
-                pub(crate) const DESC: &'static $crate::flat::desc::StructDesc = &desc::$ST;
-                pub(crate) const PRIM: $crate::flat::desc::Prim = Self::DESC.prim;
+                /// The declaration.
+                pub const DESC: &'static $crate::desc::StructDesc = &desc::$ST;
+                /// The type as stored.
+                pub const PRIM: $crate::desc::Prim = Self::DESC.prim;
             }
 
-            impl $crate::flat::view::Scalar for $ST {
-                const PRIM: $crate::flat::desc::Prim = Self::PRIM;
+            impl $crate::view::Scalar for $ST {
+                const PRIM: $crate::desc::Prim = Self::PRIM;
 
                 #[inline]
                 fn read_le(bytes: &[u8]) -> Option<Self> {
-                    <$SP as $crate::flat::view::Scalar>::read_le(bytes).map(|$sf| Self { $sf })
+                    <$SP as $crate::view::Scalar>::read_le(bytes).map(|$sf| Self { $sf })
                 }
 
-                fn to_number(self) -> $crate::flat::desc::Number {
+                fn to_number(self) -> $crate::desc::Number {
                     self.$sf.to_number()
                 }
             }
@@ -124,15 +135,16 @@ macro_rules! view {
         #[allow(unused_imports, reason = "a schema of enums has no tables")]
         pub mod view {
             use super::*;
-            use $crate::flat::desc::TableDesc;
-            use $crate::flat::view::{List, Proof, Raw, Strings, Table, Vector};
+            use $crate::desc::TableDesc;
+            use $crate::view::{List, Proof, Raw, Strings, Table, Vector};
 
             $(
                 $(#[$um])*
+                #[doc = concat!("\n\n`", stringify!($U), "`.")]
                 #[derive(Clone, Copy, Debug)]
                 pub enum $U<'a> {
-                    $( $(#[$mm])* #[doc = concat!("Tag ", stringify!($tag), ".")] $M(
-                        $crate::flat::view::declare::member_view!('a, $M $($MT)?)
+                    $( $(#[$mm])* #[doc = concat!("\n\nTag ", stringify!($tag), ".")] $M(
+                        $crate::view::declare::member_view!('a, $M $($MT)?)
                     ), )*
                     /// An unknown tag. Its table cannot be read.
                     Unknown(u8),
@@ -140,6 +152,7 @@ macro_rules! view {
             )*
             $(
                 $(#[$tm])*
+                #[doc = concat!("\n\n`", stringify!($T), "`.")]
                 #[derive(Clone, Copy)]
                 pub struct $T<'a>(Raw<'a>);
 
@@ -148,12 +161,12 @@ macro_rules! view {
                     #[doc = concat!("\n\nSlot ", stringify!($slot), ".")]
                     $( #[doc = concat!("Since release ", stringify!($since), ".")] )?
                     #[inline]
-                    $( pub fn $f(self) -> Option<$crate::flat::view::declare::target!('a, $R)> {
-                        $crate::flat::view::declare::read_target!(self.0, $slot, $R)
+                    $( pub fn $f(self) -> Option<$crate::view::declare::target!('a, $R)> {
+                        $crate::view::declare::read_target!(self.0, $slot, $R)
                     } )?
                     $( pub fn $f(self) -> Option<Vector<'a, $SV>> { self.0.vector($slot) } )?
-                    $( pub fn $f(self) -> Option<$crate::flat::view::declare::list!('a, $RV)> {
-                        $crate::flat::view::declare::read_list!(self.0, $slot, $RV)
+                    $( pub fn $f(self) -> Option<$crate::view::declare::list!('a, $RV)> {
+                        $crate::view::declare::read_list!(self.0, $slot, $RV)
                     } )?
                     $( pub fn $f(self) -> Option<$N<'a>> { self.0.target($slot).map($N) } )?
                     $( pub fn $f(self) -> Option<$O> { self.0.scalar($slot) } )?
@@ -185,12 +198,12 @@ macro_rules! view {
             )*
             $(
                 impl<'a> $U<'a> {
-                    /// Returns the member for the tag and table from [`Raw::member`].
+                    /// Returns the member for a tag and its table.
                     #[inline(always)]
-                    pub(crate) fn of((tag, raw): (u8, Raw<'a>)) -> Self {
+                    pub fn of((tag, raw): (u8, Raw<'a>)) -> Self {
                         match tag {
                             $( $tag => Self::$M(
-                                $crate::flat::view::declare::member_of!(raw, $M $($MT)?)
+                                $crate::view::declare::member_of!(raw, $M $($MT)?)
                             ), )*
                             unknown => Self::Unknown(unknown),
                         }
@@ -218,22 +231,30 @@ macro_rules! view {
     };
 }
 
-macro_rules! target {
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __view_target {
     ($a:lifetime, str) => { &$a str };
     ($a:lifetime, $R:ident) => { $R<$a> };
 }
 
-macro_rules! list {
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __view_list {
     ($a:lifetime, str) => { Strings<$a> };
     ($a:lifetime, $R:ident) => { List<$a, $R<$a>> };
 }
 
-macro_rules! member_view {
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __view_member_view {
     ($a:lifetime, $M:ident) => { $M<$a> };
     ($a:lifetime, $M:ident $T:ident) => { $T<$a> };
 }
 
-macro_rules! member_of {
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __view_member_of {
     ($raw:expr, $M:ident) => {
         $M($raw)
     };
@@ -242,7 +263,9 @@ macro_rules! member_of {
     };
 }
 
-macro_rules! read_target {
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __view_read_target {
     ($raw:expr, $slot:literal, str) => {
         $raw.str($slot)
     };
@@ -251,7 +274,9 @@ macro_rules! read_target {
     };
 }
 
-macro_rules! read_list {
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __view_read_list {
     ($raw:expr, $slot:literal, str) => {
         $raw.strings($slot)
     };
@@ -260,4 +285,8 @@ macro_rules! read_list {
     };
 }
 
-pub(crate) use {list, member_of, member_view, read_list, read_target, target, view};
+pub use crate::{
+    __view_list as list, __view_member_of as member_of, __view_member_view as member_view,
+    __view_read_list as read_list, __view_read_target as read_target, __view_target as target,
+    __view_view as view,
+};

@@ -62,7 +62,7 @@ impl<'a, T: Scalar> Vector<'a, T> {
     }
 
     /// Returns the first `len` elements, or all if there are fewer.
-    pub(crate) fn up_to(self, len: usize) -> Self {
+    pub fn up_to(self, len: usize) -> Self {
         Self { len: self.len.min(narrow(len)), ..self }
     }
 
@@ -91,7 +91,7 @@ impl<'a, T: Scalar> Vector<'a, T> {
 impl Vector<'_, i32> {
     /// Returns the first `N` elements, padded with `rest`.
     #[inline(always)]
-    pub(crate) fn head<const N: usize>(self, rest: i32) -> [i32; N] {
+    pub fn head<const N: usize>(self, rest: i32) -> [i32; N] {
         cost::charge(self.len().min(N));
         let from = index(self.first);
         let bytes = self.buf.get(from..from.saturating_add(N.saturating_mul(4)));
@@ -114,7 +114,7 @@ impl Vector<'_, i32> {
 impl Vector<'_, u8> {
     /// Returns the first eight elements. Missing elements are taken from `rest`.
     #[inline(always)]
-    pub(crate) fn head(self, rest: [u8; 8]) -> [u8; 8] {
+    pub fn head(self, rest: [u8; 8]) -> [u8; 8] {
         cost::charge(self.len().min(8));
         let Some(elements) = array_at(self.buf, index(self.first)) else {
             return self.head_at_the_end(rest);
@@ -208,7 +208,7 @@ impl<'a, T> List<'a, T> {
 
     /// Returns the table with index `nth`, without its type.
     #[inline]
-    pub(crate) fn raw(&self, nth: u32) -> Option<Raw<'a>> {
+    pub fn raw(&self, nth: u32) -> Option<Raw<'a>> {
         if nth >= self.len {
             return None;
         }
@@ -218,7 +218,7 @@ impl<'a, T> List<'a, T> {
     /// Returns table `nth`, as [`raw`](Self::raw) does. `vtable` is that of the previous table,
     /// which adjacent tables often share.
     #[inline(always)]
-    pub(crate) fn raw_by(&self, nth: u32, vtable: &mut Vtable<'a>) -> Option<Raw<'a>> {
+    pub fn raw_by(&self, nth: u32, vtable: &mut Vtable<'a>) -> Option<Raw<'a>> {
         if nth >= self.len {
             return None;
         }
@@ -228,7 +228,7 @@ impl<'a, T> List<'a, T> {
 
     /// Returns an iterator over the tables, without their type.
     #[inline]
-    pub(crate) fn raws(self) -> impl Iterator<Item = Raw<'a>> {
+    pub fn raws(self) -> impl Iterator<Item = Raw<'a>> {
         (0..self.len).filter_map(move |nth| self.raw(nth))
     }
 
@@ -292,7 +292,7 @@ impl<'a> Strings<'a> {
     }
 
     /// Returns the position of the string with index `nth` in the FlatBuffer.
-    pub(crate) fn place(&self, nth: u32) -> Option<u32> {
+    pub fn place(&self, nth: u32) -> Option<u32> {
         cost::charge(1);
         let is_there = nth < self.len;
         is_there.then(|| target(self.buf, further(self.first, nth.wrapping_mul(4))))

@@ -4,14 +4,15 @@ use super::{Raw, vtable_pos};
 use crate::cost;
 
 /// The vtable of the last table that was read.
-pub(crate) struct Vtable<'a> {
+#[derive(Debug)]
+pub struct Vtable<'a> {
     pos: u32,
     bytes: &'a [u8],
 }
 
 impl<'a> Vtable<'a> {
     /// Returns an initial state that matches no table.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         // No FlatBuffer is long enough for this position.
         Self { pos: u32::MAX, bytes: &[] }
     }

@@ -4,29 +4,31 @@ use core::ops::ControlFlow::{Break, Continue};
 
 use super::sink::{Length, Same, Sink};
 use super::{HEAD, WriteError, Writer, WriterLayout};
-use crate::flat::desc::Schema;
-use crate::flat::node::Node;
+use crate::desc::Schema;
+use crate::node::Node;
 
 /// The result of a comparison.
-pub(crate) struct Compared {
+#[derive(Debug)]
+pub struct Compared {
     /// The length and root of the written buffer, if the existing one has the same bytes.
-    pub(crate) same: Option<Plain>,
+    pub same: Option<Plain>,
     /// One bit for each alignment in [`FORCED`](super::FORCED): whether it gives the same bytes, up
     /// to the first difference.
-    pub(crate) alike: u16,
+    pub alike: u16,
 }
 
 /// The form of a written buffer without a chunk.
-pub(crate) struct Plain {
+#[derive(Debug)]
+pub struct Plain {
     /// The length of the buffer.
-    pub(crate) len: usize,
+    pub len: usize,
     /// The offset of the buffer's root.
-    pub(crate) root: u32,
+    pub root: u32,
 }
 
 /// Writes `root` without a chunk, and compares it with the end of `region`. The root offset and the
 /// identifier in front are not compared.
-pub(crate) fn compare(root: &dyn Node, region: &[u8], layout: &WriterLayout) -> Compared {
+pub fn compare(root: &dyn Node, region: &[u8], layout: &WriterLayout) -> Compared {
     let mut writer = Writer::new(layout, Same::new(region));
     let pos = writer.body(root);
     let len = writer.out.len().saturating_add(HEAD);
@@ -42,7 +44,7 @@ pub(crate) fn compare(root: &dyn Node, region: &[u8], layout: &WriterLayout) -> 
 /// # Errors
 ///
 /// If the buffer would be too long, or memory is short.
-pub(crate) fn length(
+pub fn length(
     schema: &Schema,
     root: &dyn Node,
     layout: &WriterLayout,

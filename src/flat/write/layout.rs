@@ -2,7 +2,7 @@
 
 use core::cmp::Reverse;
 
-use crate::flat::view::Table;
+use crate::view::Table;
 
 /// The layout that a writer gives to tables: all choices that affect the bytes (format.md §0.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use alloc::collections::TryReserveError;
 use alloc::vec::Vec;
 
 use crate::bytes::index;
-use crate::flat::desc::MAX_SLOTS;
+use crate::desc::MAX_SLOTS;
 
 /// The length of the longest vtable in bytes.
 const MOST: usize = 4 + 2 * MAX_SLOTS;

@@ -6,8 +6,8 @@ use alloc::string::String;
 use super::XNNPACK_ATTRIBUTE;
 use super::shape::MOST_DIMENSIONS;
 use super::value::Wrong;
-use crate::flat::view::Vector;
-use crate::schema::xnnpack::view::{
+use pte_flat::view::Vector;
+use pte_schema::xnnpack::view::{
     _XNNNodeConv, _XNNPooling2D, OutputMinMax, XNNArgMaxPooling2d, XNNStaticConstantPad,
     XNNStaticReshape, XNNStaticResizeBilinear2D, XNNStaticSlice, XNNStaticTranspose,
 };

@@ -9,20 +9,20 @@ use super::shape::{MOST_DIMENSIONS, Shape, bits, is_small};
 use super::shapes::{Fault, ShapeRelease};
 use super::value::{External, Quantization, Value, Values};
 use super::{Judged, Site, XNNPACK_ARGS, XNNPACK_SHAPE, shapes};
-use crate::bytes::{index, wide};
-use crate::check::report::Findings;
-use crate::check::rule::Rule;
-use crate::check::site::Plan;
-use crate::cost;
-use crate::method::Instruction;
-use crate::payload::xnnpack::NodeIds;
-use crate::schema::program::TensorShapeDynamism;
-use crate::schema::program::view::{DelegateCall, KernelTypes, Tensor};
-use crate::schema::scalar::ScalarType;
-use crate::schema::xnnpack::XNNDatatype;
+use crate::report::Findings;
+use crate::rule::Rule;
+use crate::site::Plan;
+use pte_core::method::Instruction;
+use pte_core::payload::xnnpack::NodeIds;
+use pte_flat::bytes::{index, wide};
+use pte_flat::cost;
+use pte_schema::program::TensorShapeDynamism;
+use pte_schema::program::view::{DelegateCall, KernelTypes, Tensor};
+use pte_schema::scalar::ScalarType;
+use pte_schema::xnnpack::XNNDatatype;
 
 /// The work budget for the calls of all graphs, in values and nodes that are visited.
-pub(in crate::check::payloads) struct Calls {
+pub(in crate::payloads) struct Calls {
     left: u64,
     /// The argument shapes that were already judged, with the index of the method and the delegate.
     seen: BTreeSet<(u32, u32, Vec<u64>)>,
@@ -30,12 +30,12 @@ pub(in crate::check::payloads) struct Calls {
 
 impl Calls {
     /// Returns the budget for a file of `len` bytes.
-    pub(in crate::check::payloads) fn new(len: u64) -> Self {
+    pub(in crate::payloads) fn new(len: u64) -> Self {
         Self { left: len.max(LEAST_WORK), seen: BTreeSet::new() }
     }
 
     /// Judges a call of a graph.
-    pub(in crate::check::payloads) fn judge<'p>(
+    pub(in crate::payloads) fn judge<'p>(
         &mut self,
         site: &Site<'_, 'p>,
         (plan, delegate): (&Plan<'_, '_>, u32),

@@ -1,6 +1,6 @@
 //! The datatypes that the backend has kernels for, by operator.
 
-use crate::schema::xnnpack::XNNDatatype;
+use pte_schema::xnnpack::XNNDatatype;
 
 /// Short names of datatypes, for the tables here.
 #[rustfmt::skip]

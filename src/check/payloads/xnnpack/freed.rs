@@ -8,13 +8,13 @@ use alloc::format;
 
 use super::value::{Value, Values};
 use super::{Site, XNNPACK_CONSTANT_FREED, XNNPACK_NAMED_FREED, XNNPACK_NAMED_REFERENCED};
-use crate::bytes::index;
-use crate::check::report::Findings;
-use crate::check::rule::Rule;
-use crate::error::PathComponent;
-use crate::payload::ConstantUses;
-use crate::payload::xnnpack::{NodeIds, PayloadConstant};
-use crate::schema::xnnpack::view::XNodeUnion;
+use crate::report::Findings;
+use crate::rule::Rule;
+use pte_core::error::PathComponent;
+use pte_core::payload::ConstantUses;
+use pte_core::payload::xnnpack::{NodeIds, PayloadConstant};
+use pte_flat::bytes::index;
+use pte_schema::xnnpack::view::XNodeUnion;
 
 /// Returns whether a node may use a constant in place: it is no layer whose filter and bias are
 /// constants.

@@ -10,11 +10,11 @@ use alloc::vec::Vec;
 
 use super::value::{External, Values};
 use super::{Site, XNNPACK_ORDER};
-use crate::bytes::index;
-use crate::check::report::Findings;
-use crate::error::PathComponent;
-use crate::payload::xnnpack::NodeIds;
-use crate::schema::xnnpack::view::XNodeUnion;
+use crate::report::Findings;
+use pte_core::error::PathComponent;
+use pte_core::payload::xnnpack::NodeIds;
+use pte_flat::bytes::index;
+use pte_schema::xnnpack::view::XNodeUnion;
 
 /// Checks that no node still reads the output of a removed copy. Call this only if some node is a
 /// copy, and the order of the nodes has no Error.

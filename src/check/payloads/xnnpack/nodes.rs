@@ -11,9 +11,9 @@ use super::{
     XNNPACK_ATTRIBUTE, XNNPACK_CONSTANT_SHORT, XNNPACK_DATATYPE, XNNPACK_ID, XNNPACK_KIND,
     XNNPACK_MISSING, XNNPACK_RANK,
 };
-use crate::payload::xnnpack::{NO_ID, NodeIds};
-use crate::schema::xnnpack::XNNDatatype;
-use crate::schema::xnnpack::view::{_XNNNodeConv, XNNFullyConnected, XNode, XNodeUnion};
+use pte_core::payload::xnnpack::{NO_ID, NodeIds};
+use pte_schema::xnnpack::XNNDatatype;
+use pte_schema::xnnpack::view::{_XNNNodeConv, XNNFullyConnected, XNode, XNodeUnion};
 
 /// The values of a node.
 struct Operands<'v, 'p> {

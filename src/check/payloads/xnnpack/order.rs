@@ -5,12 +5,12 @@ use alloc::vec::Vec;
 
 use super::value::{External, State, Values};
 use super::{Site, XNNPACK_ORDER};
-use crate::bytes::index;
-use crate::check::report::Findings;
-use crate::error::PathComponent;
-use crate::payload::xnnpack::{NO_ID, NodeIds};
-use crate::schema::xnnpack::XNNDatatype;
-use crate::schema::xnnpack::view::XNode;
+use crate::report::Findings;
+use pte_core::error::PathComponent;
+use pte_core::payload::xnnpack::{NO_ID, NodeIds};
+use pte_flat::bytes::index;
+use pte_schema::xnnpack::XNNDatatype;
+use pte_schema::xnnpack::view::XNode;
 
 /// Checks that at most one node writes each value, and none reads it before. No node may write a
 /// constant or an input, and some node must write each output.

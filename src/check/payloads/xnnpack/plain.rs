@@ -5,11 +5,11 @@ use super::datatypes;
 use super::order::Order;
 use super::shape::{MOST_DIMENSIONS, bits, is_small};
 use super::value::{External, Quantization, Value};
-use crate::bytes::wide;
-use crate::flat::view::{List, Raw, Table, Vtable};
-use crate::payload::xnnpack::NO_ID;
-use crate::schema::xnnpack::XNNDatatype;
-use crate::schema::xnnpack::view::{XNode, XNodeUnion, XValue, XValueUnion};
+use pte_core::payload::xnnpack::NO_ID;
+use pte_flat::bytes::wide;
+use pte_flat::view::{List, Raw, Table, Vtable};
+use pte_schema::xnnpack::XNNDatatype;
+use pte_schema::xnnpack::view::{XNode, XNodeUnion, XValue, XValueUnion};
 
 /// The vtables of the last table of a list, and of the last member of its union.
 pub(super) struct Vtables<'p> {

@@ -6,13 +6,13 @@ use core::ops::Range;
 
 use super::value::{Scales, Values, is_scale};
 use super::{Site, XNNPACK_QUANTIZATION};
-use crate::check::report::Findings;
-use crate::cost;
-use crate::error::PathComponent;
-use crate::payload::xnnpack::PayloadConstant;
+use crate::report::Findings;
+use pte_core::error::PathComponent;
+use pte_core::payload::xnnpack::PayloadConstant;
+use pte_flat::cost;
 
 /// The place of scales.
-pub(in crate::check::payloads) enum Place<'k> {
+pub(in crate::payloads) enum Place<'k> {
     /// A range of the payload.
     Payload(Range<u64>),
     /// The first bytes of named data: its key, and the number of bytes.

@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-use crate::flat::view::Vector;
-use crate::schema::xnnpack::XNNDatatype;
+use pte_flat::view::Vector;
+use pte_schema::xnnpack::XNNDatatype;
 
 /// The most dimensions of a value (`XNN_MAX_TENSOR_DIMS`).
 pub(super) const MOST_DIMENSIONS: usize = 6;

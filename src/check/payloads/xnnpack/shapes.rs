@@ -5,8 +5,8 @@ use alloc::string::{String, ToString};
 
 use super::attributes::{KEEP_DIMS, SAME_PADDING, TRANSPOSE_WEIGHTS};
 use super::shape::{MOST_DIMENSIONS, Shape};
-use crate::bytes::index;
-use crate::schema::xnnpack::view::{
+use pte_flat::bytes::index;
+use pte_schema::xnnpack::view::{
     _XNNCat, _XNNNodeConv, _XNNPooling2D, XNNArgMaxPooling2d, XNNStaticConstantPad,
     XNNStaticReshape, XNNStaticSlice, XNNStaticTranspose, XNodeUnion,
 };

@@ -3,11 +3,11 @@
 use alloc::format;
 
 use super::{Site, XNNPACK_UNREAD};
-use crate::bytes::wide;
-use crate::check::report::Findings;
-use crate::error::PathComponent;
-use crate::payload::xnnpack::XnnpackHeader;
-use crate::schema::xnnpack::view::{XNNTensorValue, XNode, XNodeUnion};
+use crate::report::Findings;
+use pte_core::error::PathComponent;
+use pte_core::payload::xnnpack::XnnpackHeader;
+use pte_flat::bytes::wide;
+use pte_schema::xnnpack::view::{XNNTensorValue, XNode, XNodeUnion};
 
 /// Judges the length of the header, the numbers of dimensions, and the lists of inputs and outputs.
 /// The values and nodes are added one by one.

@@ -7,11 +7,11 @@ use alloc::vec::Vec;
 
 use super::XNNPACK_ID;
 use super::shape::Shape;
-use crate::bytes::index;
-use crate::check::rule::Rule;
-use crate::cost;
-use crate::flat::view::Vector;
-use crate::schema::xnnpack::XNNDatatype;
+use crate::rule::Rule;
+use pte_flat::bytes::index;
+use pte_flat::cost;
+use pte_flat::view::Vector;
+use pte_schema::xnnpack::XNNDatatype;
 
 /// The values of a graph, except those with an Error.
 pub(super) struct Values<'p> {

@@ -15,14 +15,14 @@ use super::{
     Site, XNNPACK_CONSTANT, XNNPACK_CONSTANT_SHORT, XNNPACK_EXTERNAL, XNNPACK_KIND,
     XNNPACK_MISSING, XNNPACK_QUANTIZATION, XNNPACK_RANK,
 };
-use crate::bytes::{index, narrow, wide};
-use crate::check::report::Findings;
-use crate::cost;
-use crate::error::PathComponent;
-use crate::payload::xnnpack::{NO_ID, NoConstant, PayloadConstant};
-use crate::quoted::Quoted;
-use crate::schema::xnnpack::XNNDatatype;
-use crate::schema::xnnpack::view::{
+use crate::report::Findings;
+use pte_core::error::PathComponent;
+use pte_core::payload::xnnpack::{NO_ID, NoConstant, PayloadConstant};
+use pte_flat::bytes::{index, narrow, wide};
+use pte_flat::cost;
+use pte_flat::quoted::Quoted;
+use pte_schema::xnnpack::XNNDatatype;
+use pte_schema::xnnpack::view::{
     XNNQuantParams, XNNQuantizedTensorValue, XNNTensorValue, XValue, XValueUnion,
 };
 

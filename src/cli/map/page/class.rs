@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use pte::map::SizeTree;
 
 use super::super::Row;
-use crate::cli::text::grouped;
+use crate::text::grouped;
 
 /// Returns the class of a part with a fixed name. Other parts get the class of their parent.
 pub(super) fn of_name(name: &str) -> Option<&'static str> {

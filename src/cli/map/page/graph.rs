@@ -7,7 +7,7 @@ use maud::{Markup, PreEscaped, html};
 use pte::graph::{DrawOptions, EdgeKind, GraphNode, MethodGraph, NodeId, NodeKind};
 
 use super::left_out;
-use crate::cli::text::{count, name, wide};
+use crate::text::{count, name, wide};
 
 /// Returns the graph of a method with at most `left` rows, and subtracts the shown rows from
 /// `left`. A method with more instructions than the command draws has no graph.

@@ -10,11 +10,11 @@ use pte::schema::program::view::ExecutionPlan;
 use pte::summary::{MethodSummary, ProgramSummary, ValueSummary};
 
 use super::{graph, left_out};
-use crate::cli::input::Input;
-use crate::cli::memory::method::Method;
-use crate::cli::memory::svg;
-use crate::cli::problem::Problem;
-use crate::cli::text::{self, count, grouped, name};
+use crate::input::Input;
+use crate::memory::method::Method;
+use crate::memory::svg;
+use crate::problem::Problem;
+use crate::text::{self, count, grouped, name};
 
 pub(super) fn section(
     input: &Input,

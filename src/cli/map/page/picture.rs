@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::super::{InWords as _, Row};
 use super::class;
-use crate::cli::text::grouped;
+use crate::text::grouped;
 
 /// A bar of the picture.
 struct Bar {

@@ -6,8 +6,8 @@ use maud::{Markup, html};
 use pte::tensors::ModuleTree;
 
 use super::{class, left_out};
-use crate::cli::size::percent;
-use crate::cli::text::{grouped, name};
+use crate::size::percent;
+use crate::text::{grouped, name};
 
 /// The rows of the table, the largest first, with their ids.
 pub(super) struct Rows<'t> {

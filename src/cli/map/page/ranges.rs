@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::super::{InWords as _, Row};
 use super::left_out;
-use crate::cli::text::grouped;
+use crate::text::grouped;
 
 pub(super) fn section(rows: &[Row]) -> Markup {
     let mut table = Table { rows: Vec::new(), left_out: 0 };

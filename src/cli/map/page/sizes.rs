@@ -4,8 +4,8 @@ use maud::{Markup, html};
 use pte::map::SizeTree;
 
 use super::{class, left_out};
-use crate::cli::size::percent;
-use crate::cli::text::{grouped, name};
+use crate::size::percent;
+use crate::text::{grouped, name};
 
 pub(super) fn section(sizes: &SizeTree) -> Markup {
     let mut table = Table { whole: sizes.bytes, rows: Vec::new(), left_out: 0 };

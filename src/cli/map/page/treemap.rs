@@ -5,8 +5,8 @@ use pte::tensors::ModuleTree;
 
 use super::class;
 use super::pieces::{Rows, join};
-use crate::cli::size::percent;
-use crate::cli::text::{count, grouped, name};
+use crate::size::percent;
+use crate::text::{count, grouped, name};
 
 /// A rectangle in units of the picture, which is [`WIDTH`] by [`HEIGHT`].
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use pte::check::CheckedFile;
 
 use super::left_out;
-use crate::cli::text::{count, name, wide};
+use crate::text::{count, name, wide};
 
 pub(super) fn section(checked: &CheckedFile) -> Markup {
     let findings = &checked.findings;

@@ -1,0 +1,131 @@
+//! Semantic rules for a file whose FlatBuffer is already proven, and the checker that applies them.
+//!
+//! A [`Checker`] holds the settings of a check and returns one [`Report`]. Most rules read only
+//! proven views. Those of `constants`, `contents` and `payloads` also read segments.
+
+#![cfg_attr(not(feature = "std"), no_std)]
+
+extern crate alloc;
+
+use pte_core::{File, Ptd, Pte};
+
+mod calls;
+mod checker;
+mod constant_bools;
+mod constants;
+mod container;
+mod contents;
+pub mod coverage;
+mod data;
+mod dataflow;
+mod delegates;
+mod document;
+mod external;
+mod instructions;
+mod kernels;
+mod kind;
+mod layout;
+mod memory;
+mod names;
+mod parts;
+mod payloads;
+mod plans;
+mod policy;
+mod preset;
+mod release;
+mod report;
+mod resolve;
+mod rule;
+#[cfg(all(feature = "json", feature = "serde", feature = "sha2"))]
+mod sarif;
+mod site;
+pub mod sound;
+mod tables;
+mod tensors;
+mod values;
+mod version;
+
+pub use checker::Checker;
+pub use document::{
+    ABSENT, ByteWindow, CheckDocument, CheckedFile, DOCS_URL, FindingRecord, RuleDocument,
+    RuleRecord, RulesDocument, UNREADABLE,
+};
+pub use policy::Policy;
+pub use preset::Preset;
+pub use report::{Finding, Report};
+pub use rule::{NEWEST, Release, Rule, Runtime, Severity};
+#[cfg(all(feature = "json", feature = "serde", feature = "sha2"))]
+pub use sarif::sarif;
+pub use version::{ReleaseError, parse_release};
+
+/// All rules, by subject.
+pub static RULES: &[&[&Rule]] = &[
+    container::RULES,
+    plans::RULES,
+    values::RULES,
+    tensors::RULES,
+    memory::RULES,
+    resolve::RULES,
+    calls::RULES,
+    kernels::RULES,
+    dataflow::RULES,
+    delegates::RULES,
+    names::RULES,
+    data::RULES,
+    external::RULES,
+    payloads::RULES,
+    payloads::XNNPACK_RULES,
+    payloads::MLX_RULES,
+    payloads::QNN_RULES,
+    contents::RULES,
+    constants::RULES,
+    layout::RULES,
+    kind::RULES,
+    release::RULES,
+];
+
+/// Returns all rules.
+pub fn rules() -> impl Iterator<Item = &'static Rule> {
+    RULES.iter().flat_map(|rules| rules.iter().copied())
+}
+
+/// Returns the rule with the name `id`.
+pub fn rule(id: &str) -> Option<&'static Rule> {
+    rules().find(|rule| rule.id == id)
+}
+
+/// Judges the FlatBuffer of a file.
+pub trait Check {
+    /// Judges the FlatBuffer by every rule, with the limits for untrusted files. A [`Checker`] also
+    /// judges segments and data files.
+    ///
+    /// ```
+    /// use pte::check::Check;
+    ///
+    /// # fn main() -> Result<(), pte::Error> {
+    /// # let bytes = include_bytes!("../../tests/data/pte/linear.pte");
+    /// let pte = pte::Pte::read(bytes)?;
+    /// assert!(pte.check().findings().is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn check(&self) -> Report;
+}
+
+impl Check for File<'_> {
+    fn check(&self) -> Report {
+        Checker::new().check_tables(self)
+    }
+}
+
+impl Check for Pte<'_> {
+    fn check(&self) -> Report {
+        File::Pte(self.clone()).check()
+    }
+}
+
+impl Check for Ptd<'_> {
+    fn check(&self) -> Report {
+        File::Ptd(self.clone()).check()
+    }
+}

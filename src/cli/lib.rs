@@ -1,0 +1,379 @@
+//! The command: parses arguments, runs a verb and returns an exit status.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, FromArgMatches, Parser, Subcommand, ValueEnum};
+
+use pte::Limits;
+use pte::quoted::{Untrusted, UntrustedString};
+
+mod atomic;
+mod build;
+mod check;
+mod columns;
+mod complete;
+mod config;
+mod convert;
+mod diff;
+mod dump;
+mod edit;
+mod extract;
+mod factors;
+mod grammar;
+mod graph;
+mod info;
+mod input;
+mod json;
+mod man;
+mod map;
+mod memory;
+mod ops;
+mod other;
+mod output;
+mod problem;
+mod profile;
+mod refusal;
+#[cfg(feature = "remote")]
+mod remote;
+mod reserve;
+mod rules;
+mod save;
+#[cfg(feature = "scan")]
+mod scan;
+mod schema;
+mod size;
+mod temporary;
+mod tensors;
+mod text;
+
+use problem::Status;
+
+/// Runs a command line, whose first argument is the name of the program, and returns the exit
+/// status.
+pub fn run(command_line: Vec<OsString>) -> u8 {
+    if complete::answer(&command_line, grammar::command) {
+        return Status::Good.into();
+    }
+    let arguments = match parse(&command_line) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            print(&error, &command_line);
+            return if error.use_stderr() { Status::Usage.into() } else { Status::Good.into() };
+        }
+    };
+    arguments.common.color.apply();
+    let status = arguments.verb.run(&arguments.common);
+    status.into()
+}
+
+/// Parses a command line.
+fn parse<T: Into<OsString> + Clone>(
+    command_line: impl IntoIterator<Item = T>,
+) -> Result<Arguments, clap::Error> {
+    let mut command = grammar::command();
+    let mut found = command.try_get_matches_from_mut(command_line)?;
+    Arguments::from_arg_matches_mut(&mut found).map_err(|error| error.format(&mut command))
+}
+
+/// Prints the help or a usage error. The parser quotes arguments unescaped. If an argument needs
+/// escapes, the command line is parsed again with all arguments escaped.
+fn print(error: &clap::Error, command_line: &[OsString]) {
+    let given: Vec<_> =
+        command_line.iter().map(|argument| UntrustedString::from(argument.as_os_str())).collect();
+    let escaped: Vec<_> = given.iter().map(ToString::to_string).collect();
+    let is_harmless = given.iter().zip(&escaped).all(|(given, escaped)| given.raw() == escaped);
+    let again = match is_harmless {
+        true => None,
+        false => parse(escaped).err(),
+    };
+    match again {
+        Some(again) if again.kind() == error.kind() => write_out(&again),
+        None if is_harmless => write_out(error),
+        // Escaping changed the error, so the original error is printed with its text escaped.
+        _ => {
+            let plain = error.render().to_string();
+            let lines = plain.lines().map(|line| format!("{}\n", Untrusted::from(line)));
+            problem::lines(&lines.collect::<String>());
+        }
+    }
+}
+
+fn write_out(message: &clap::Error) {
+    // A closed pipe is not a failure.
+    let _ = message.print();
+}
+
+/// Inspect, validate and edit ExecuTorch .pte and .ptd files, trusted or not.
+///
+/// Reads .pte programs and .ptd data files of every release, recognized by content. No input makes it
+/// crash, hang or use more memory than a small multiple of the file.
+#[derive(Debug, Parser)]
+#[command(
+    name = "pte",
+    version,
+    after_help = AFTER_HELP,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+struct Arguments {
+    #[command(flatten)]
+    common: Common,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  pte info model.pte                     a summary on one screen
+  pte check models/                      validate every file in a folder
+  pte scan models/ -o rows               a row for each file, to query
+  pte tensors --largest 10 model.pte     the largest tensors, with shapes and places
+  pte tensors --hash weights.ptd         every tensor with its shape and sha256
+  pte size model.pte                     its size by part
+  pte size new.pte --against old.pte     why one is larger than the other
+  pte size model.pte --budget 8MB        a size gate for CI: exit status 1 if it is larger
+  pte memory model.pte                   planned memory, and the tensors at the peak
+  pte diff old.pte new.pte               differences in meaning, not in numbering or layout
+  pte ops model.pte --format yaml        its operators, for a selective build
+  pte extract model.pte --delegate forward:0 -o blob.bin
+                                         a delegate's blob: the first one of method forward
+  pte map model.pte --at 0x1a40          the meaning of one byte; without --at, of all
+  pte map model.pte --html -o model.html
+  pte graph model.pte | dot -Tsvg -o model.svg
+  pte dump model.pte | less              all of its tables as JSON
+  pte build model.json -o model.pte      a file from such JSON
+  pte convert model.safetensors -o model.ptd
+
+Exit status:
+  0  success
+  1  a problem in a file: it is broken, an Error was found, or files differ
+  2  the command line is wrong
+  3  a file could not be read or written
+
+A path of - is standard input. Most verbs take an https:// or hf:// URL too. `pte VERB --help` has the details of a verb.";
+
+/// Arguments of every verb.
+#[derive(Debug, Args)]
+struct Common {
+    /// When to use colour.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: Color,
+    /// Print no progress and no notes on standard error.
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// Write to this file instead of standard output, completely or not at all.
+    #[arg(short, long, global = true, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    limits: LimitArguments,
+    #[cfg(feature = "remote")]
+    #[command(flatten)]
+    remote: remote::RemoteArguments,
+}
+
+/// Limits on the work that a file may cause.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Limits")]
+struct LimitArguments {
+    /// Limits for untrusted files, or for trusted ones.
+    #[arg(long, global = true, value_name = "TRUST", default_value = "untrusted")]
+    limits: Trust,
+    /// Bytes visited per byte of the FlatBuffer, and bytes written per byte of input.
+    #[arg(long, global = true, value_name = "N")]
+    max_amplification: Option<u32>,
+    /// The largest FlatBuffer, in bytes.
+    #[arg(long, global = true, value_name = "BYTES")]
+    max_program: Option<u64>,
+    /// The largest number of findings shown for each rule.
+    #[arg(long, global = true, value_name = "N")]
+    max_findings: Option<u32>,
+    /// The largest number of bytes read from standard input, a pipe or a device.
+    #[arg(long, global = true, value_name = "BYTES")]
+    max_stream: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Trust {
+    Untrusted,
+    Trusted,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Info(info::Info),
+    Check(check::Check),
+    #[cfg(feature = "scan")]
+    Scan(scan::ScanFiles),
+    Dump(dump::Dump),
+    Build(build::Build),
+    Tensors(tensors::Tensors),
+    Size(size::Size),
+    Memory(memory::Memory),
+    Profile(profile::ShowProfile),
+    Map(map::MapFile),
+    Ops(ops::Ops),
+    Graph(graph::Graph),
+    Diff(diff::Diff),
+    Extract(extract::Extract),
+    Edit(edit::Edit),
+    Convert(convert::Convert),
+    Explain(rules::Explain),
+    Rules(rules::Rules),
+    Schema(schema::Schema),
+    Completions(complete::Completions),
+    Man(man::Man),
+}
+
+/// The output format of a verb.
+#[derive(Debug, Args)]
+struct Format {
+    /// Output format.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: OutputFormat,
+    /// Short for --format json.
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OutputFormat {
+    Text,
+    Json,
+}
+
+impl Format {
+    fn is_json(&self) -> bool {
+        self.json || self.format == OutputFormat::Json
+    }
+
+    fn content(&self) -> output::Content {
+        if self.is_json() { output::Content::Plain } else { output::Content::Text }
+    }
+}
+
+impl Verb {
+    /// Returns the name of the verb in the table of memory factors.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Info(_) => "info",
+            Self::Check(_) => "check",
+            #[cfg(feature = "scan")]
+            Self::Scan(_) => "check",
+            Self::Dump(dump) if dump.container => "dump --container",
+            Self::Dump(_) => "dump",
+            Self::Build(_) => "build",
+            Self::Tensors(_) => "tensors",
+            Self::Size(_) => "size",
+            Self::Memory(_) => "memory",
+            Self::Profile(_) => "profile",
+            Self::Map(_) => "map",
+            Self::Ops(_) => "ops",
+            Self::Graph(_) => "graph",
+            Self::Diff(_) => "diff",
+            Self::Extract(_) => "extract",
+            Self::Edit(_) => "edit",
+            Self::Convert(_) => "convert",
+            _ => "",
+        }
+    }
+
+    /// Returns whether a failure of the verb is reported in JSON. Not for `dump`: its JSON has the
+    /// form of the schema.
+    fn is_json(&self) -> bool {
+        match self {
+            Self::Check(verb) => verb.is_json(),
+            Self::Ops(verb) => verb.is_json(),
+            Self::Tensors(verb) => verb.is_json(),
+            Self::Size(verb) => verb.is_json(),
+            Self::Memory(verb) => verb.is_json(),
+            Self::Profile(verb) => verb.is_json(),
+            Self::Map(verb) => verb.is_json(),
+            Self::Graph(verb) => verb.is_json(),
+            Self::Diff(verb) => verb.is_json(),
+            _ => false,
+        }
+    }
+
+    fn run(&self, common: &Common) -> Status {
+        reserve::set_factor(factors::factor(self.name()));
+        input::set_max_stream(common.max_stream());
+        #[cfg(feature = "remote")]
+        common.remote.set();
+        let done = match self {
+            Self::Info(verb) => verb.run(common),
+            Self::Check(verb) => verb.run(common),
+            #[cfg(feature = "scan")]
+            Self::Scan(verb) => verb.run(common),
+            Self::Dump(verb) => verb.run(common),
+            Self::Build(verb) => verb.run(common),
+            Self::Tensors(verb) => verb.run(common),
+            Self::Size(verb) => verb.run(common),
+            Self::Memory(verb) => verb.run(common),
+            Self::Profile(verb) => verb.run(common),
+            Self::Map(verb) => verb.run(common),
+            Self::Ops(verb) => verb.run(common),
+            Self::Graph(verb) => verb.run(common),
+            Self::Diff(verb) => verb.run(common),
+            Self::Extract(verb) => verb.run(common),
+            Self::Edit(verb) => verb.run(common),
+            Self::Convert(verb) => verb.run(common),
+            Self::Explain(verb) => verb.run(common),
+            Self::Rules(verb) => verb.run(common),
+            Self::Schema(verb) => verb.run(common),
+            Self::Completions(verb) => verb.run(common),
+            Self::Man(verb) => verb.run(common),
+        };
+        #[cfg(feature = "remote")]
+        common.remote.report();
+        done.unwrap_or_else(|problem| {
+            if self.is_json() && common.output.is_none() {
+                refusal::write_document(&problem);
+            }
+            problem.report()
+        })
+    }
+}
+
+impl Common {
+    fn limits(&self) -> Limits {
+        let given = &self.limits;
+        let base = match given.limits {
+            Trust::Untrusted => Limits::UNTRUSTED,
+            Trust::Trusted => Limits::TRUSTED,
+        };
+        Limits {
+            amplification: given.max_amplification.unwrap_or(base.amplification),
+            program: given.max_program.unwrap_or(base.program),
+            findings_per_rule: given.max_findings.unwrap_or(base.findings_per_rule),
+        }
+    }
+}
+
+impl Common {
+    /// Returns the maximum number of bytes that are read from a stream.
+    fn max_stream(&self) -> u64 {
+        self.limits.max_stream.unwrap_or(match self.limits.limits {
+            Trust::Untrusted => 1 << 30,
+            Trust::Trusted => 1 << 36,
+        })
+    }
+}
+
+impl Color {
+    fn apply(self) {
+        match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+    }
+}

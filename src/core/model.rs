@@ -1,0 +1,388 @@
+//! Files as plain values: read from a proven file or created, changed, and written.
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let bytes = include_bytes!("../../tests/data/pte/linear.pte");
+//! let mut model = pte::Pte::read(bytes)?.to_model()?;
+//! for plan in model.root.execution_plan.iter_mut().flatten() {
+//!     plan.name = Some("predict".into());
+//! }
+//! let changed = model.image()?.to_bytes()?;
+//! assert!(pte::Pte::read(&changed)?.check().findings().is_empty());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! With the feature `json`, the module `json` reads files from the JSON of a dump and writes them
+//! as JSON.
+
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::Range;
+
+use crate::file::header::{ExtendedHeader, FlatTensorHeader};
+use pte_flat::desc::Schema;
+use pte_flat::ledger::MemoryError;
+use pte_flat::model::Model;
+use pte_flat::node::Node;
+use pte_flat::tree::Unknown;
+use pte_flat::write::{WriteError, WriterLayout};
+use pte_schema::{flat_tensor, flat_tensor_legacy, program};
+
+mod blob;
+mod budget;
+mod constants;
+#[cfg(feature = "std")]
+mod copy;
+mod data;
+mod edit;
+mod external;
+#[cfg(feature = "sha2")]
+mod fixed;
+mod image;
+#[cfg(feature = "json")]
+pub mod json;
+mod like;
+#[cfg(feature = "sha2")]
+mod payloads;
+mod read;
+mod segments;
+mod writer;
+
+pub use blob::{Blob, Ranges, ReadError};
+pub use budget::Amplified;
+pub(crate) use budget::Budget;
+pub(crate) use constants::concatenated;
+pub use data::DataError;
+pub use external::{External, ExternalError, ExternalKind, Inlined};
+#[cfg(feature = "sha2")]
+pub use fixed::FixedPayload;
+pub use image::Image;
+#[cfg(feature = "sha2")]
+pub use payloads::{ConstantHome, MovedConstants};
+pub use read::{AnyPtd, PtdViews};
+
+/// A `.pte`.
+pub type PteModel<'a> = FileModel<'a, program::model::Program>;
+
+/// A `.ptd` since release 0.7.
+pub type PtdModel<'a> = FileModel<'a, flat_tensor::model::FlatTensor>;
+
+/// A `.ptd` before release 0.7.
+pub type LegacyPtdModel<'a> = FileModel<'a, flat_tensor_legacy::model::FlatTensor>;
+
+/// A file: its tables as structs or views, the bytes of its segments, and its container.
+#[derive(Clone, Debug)]
+pub struct FileModel<'a, R> {
+    /// The root table. Its `segments` field has the ranges of `segments`.
+    pub root: R,
+    /// The bytes of each segment. The root must declare the same sizes.
+    pub segments: Vec<Blob<'a>>,
+    /// The header, alignments and padding.
+    pub container: Container<'a>,
+    /// The number of fields and members of a newer writer, which the structs do not hold.
+    pub unknown: Unknown,
+}
+
+/// The parts of a file besides tables and segments.
+#[derive(Clone, Debug)]
+pub struct Container<'a> {
+    /// The layout of the tables.
+    pub layout: WriterLayout,
+    /// The header, if there is one.
+    pub header: Option<HeaderForm>,
+    /// The start of the segments, if it is fixed and after the tables. Otherwise they begin at the
+    /// next multiple of [`segment_alignment`](Self::segment_alignment).
+    pub segment_base_offset: Option<u64>,
+    /// The alignment of the start of the segments and of each segment.
+    pub segment_alignment: u64,
+    /// The number of zeros after the last segment that the header counts as data.
+    pub padding: u64,
+    /// The bytes after the data that the header counts.
+    pub trailing: Blob<'a>,
+}
+
+/// The form and size of a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeaderForm {
+    /// The header is at byte 8 of the FlatBuffer, as in all releases.
+    Inserted {
+        /// The length of the header in bytes, without padding.
+        length: u32,
+        /// The length of the header with padding: a multiple of the largest alignment.
+        chunk: u32,
+    },
+    /// The header is in front of a whole FlatBuffer, as in a `.ptd` of January 2025.
+    InFront {
+        /// The length of the header in bytes, without padding.
+        length: u32,
+        /// The length of the header with padding.
+        chunk: u32,
+    },
+}
+
+/// The root table of a file with segments, as a struct or a view.
+pub trait RootNode: Node {
+    /// The schema of the root.
+    const SCHEMA: &'static Schema;
+
+    /// Calls `each` with the offset and size of each segment.
+    fn each_segment(&self, each: &mut dyn FnMut(u64, u64));
+
+    /// Returns the number of segments.
+    fn segment_count(&self) -> usize;
+}
+
+/// The root table of a file with segments, as a struct.
+pub trait RootStruct: RootNode + Model {
+    /// Returns the offset and size of each segment.
+    fn segments(&self) -> Vec<(u64, u64)> {
+        let mut places = Vec::with_capacity(self.segment_count());
+        self.each_segment(&mut |offset, size| places.push((offset, size)));
+        places
+    }
+
+    /// Sets the offset and size of each segment.
+    fn set_segments(&mut self, segments: &[(u64, u64)]);
+
+    /// Calls `each` with each field that holds the index of a segment.
+    fn segment_indices(&mut self, each: &mut dyn FnMut(&mut u32));
+}
+
+/// An error in writing a model.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// The tables cannot be written.
+    Tables(WriteError),
+    /// The root and the model have different numbers of segments.
+    SegmentCount {
+        /// The number of segments in the root.
+        declared: usize,
+        /// The number of segments in the model.
+        given: usize,
+    },
+    /// The root and the model have different sizes for a segment.
+    SegmentSize {
+        /// The index of the segment.
+        index: usize,
+        /// The size in the root.
+        declared: u64,
+        /// The size in the model.
+        given: u64,
+    },
+    /// Two segments overlap.
+    SegmentOverlap {
+        /// The index of the later segment.
+        index: usize,
+        /// The start of that segment, counted from the start of all segments.
+        offset: u64,
+        /// The end of the segment before it.
+        end: u64,
+    },
+    /// The header is missing, although the file has data or is a `.ptd`.
+    HeaderMissing,
+    /// The header is longer than its chunk, or the chunk would misalign the tables.
+    HeaderRoom {
+        /// The length of the header.
+        length: u32,
+        /// The length of the chunk, which is the header with padding.
+        chunk: u32,
+    },
+    /// The header is in front of the FlatBuffer, but the file is not an old `.ptd`.
+    HeaderInFront,
+    /// The tables of an old `.ptd` would also be valid as tables of a current one.
+    Polyglot,
+    /// The tables come from a newer writer, and their unknown parts would be lost.
+    Unknown(Unknown),
+    /// Memory is short.
+    Memory(MemoryError),
+    /// The file is longer than 2^64 − 1 bytes.
+    TooLarge,
+    /// The tables are longer than allowed.
+    TablesLimit {
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// The written file would be many times longer than its contents. Shared bytes count once.
+    Amplified(Amplified),
+    /// Bytes could not be read from their source.
+    Read(ReadError),
+}
+
+impl Container<'_> {
+    /// The layout and alignments of current writers, without a header.
+    pub const CURRENT: Self = Self {
+        layout: WriterLayout::PYTHON,
+        header: None,
+        segment_base_offset: None,
+        segment_alignment: 128,
+        padding: 0,
+        trailing: Blob::EMPTY,
+    };
+}
+
+impl HeaderForm {
+    /// The header of a current `.pte`.
+    pub const PTE: Self = Self::Inserted { length: ExtendedHeader::CURRENT, chunk: 32 };
+
+    /// The header of a current `.ptd`.
+    pub const PTD: Self = Self::Inserted { length: FlatTensorHeader::MINIMUM, chunk: 48 };
+
+    /// Returns the length of the header, and its length with padding.
+    fn room(self) -> (u32, u32) {
+        match self {
+            Self::Inserted { length, chunk } | Self::InFront { length, chunk } => (length, chunk),
+        }
+    }
+}
+
+impl fmt::Display for ModelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tables(error) => error.fmt(f),
+            Self::SegmentCount { declared, given } => {
+                write!(f, "the root has {declared} segments, the model {given}")
+            }
+            Self::SegmentSize { index, declared, given } => {
+                write!(f, "the root says {declared} bytes for segment {index}, which has {given}")
+            }
+            Self::SegmentOverlap { index, offset, end } => {
+                write!(f, "segment {index} begins at {offset}, and the one in front ends at {end}")
+            }
+            Self::HeaderMissing => {
+                f.write_str("data needs a header to say where it is, as does any .ptd")
+            }
+            Self::HeaderRoom { length, chunk } => {
+                write!(f, "a header of {length} bytes in {chunk}: room for it, in whole 8 bytes")
+            }
+            Self::HeaderInFront => f.write_str(
+                "a header in front of the FlatBuffer is that of an old .ptd: others have it inside",
+            ),
+            Self::Polyglot => f.write_str(
+                "the tables would read as those of a current .ptd: segments, or another \
+                 tensor_alignment, distinguish them",
+            ),
+            Self::Unknown(Unknown { fields, members }) => write!(
+                f,
+                "{fields} fields and {members} members of unions of a newer writer would be lost"
+            ),
+            Self::Memory(error) => error.fmt(f),
+            Self::TooLarge => f.write_str("the file would be longer than a file can be"),
+            Self::TablesLimit { limit } => {
+                write!(f, "the tables take more than the {limit} bytes allowed")
+            }
+            Self::Amplified(error) => error.fmt(f),
+            Self::Read(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for ModelError {}
+
+impl From<WriteError> for ModelError {
+    fn from(error: WriteError) -> Self {
+        match error {
+            WriteError::OutOfMemory => Self::Memory(MemoryError::OutOfMemory),
+            error => Self::Tables(error),
+        }
+    }
+}
+
+impl From<MemoryError> for ModelError {
+    fn from(error: MemoryError) -> Self {
+        Self::Memory(error)
+    }
+}
+
+impl From<Amplified> for ModelError {
+    fn from(error: Amplified) -> Self {
+        Self::Amplified(error)
+    }
+}
+
+impl From<ReadError> for ModelError {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}
+
+/// Returns the length of a range.
+fn length(range: &Range<u64>) -> u64 {
+    range.end.saturating_sub(range.start)
+}
+
+macro_rules! root {
+    ($schema:ident $Root:ident, |$root:ident, $each:ident| $indices:block) => {
+        impl RootNode for $schema::model::$Root {
+            const SCHEMA: &'static Schema = &$schema::desc::SCHEMA;
+
+            fn each_segment(&self, each: &mut dyn FnMut(u64, u64)) {
+                self.segments.iter().flatten().for_each(|place| each(place.offset, place.size));
+            }
+
+            fn segment_count(&self) -> usize {
+                self.segments.as_ref().map_or(0, Vec::len)
+            }
+        }
+
+        impl RootNode for $schema::view::$Root<'_> {
+            const SCHEMA: &'static Schema = &$schema::desc::SCHEMA;
+
+            fn each_segment(&self, each: &mut dyn FnMut(u64, u64)) {
+                let places = self.segments().into_iter().flatten();
+                places.for_each(|place| each(place.offset(), place.size()));
+            }
+
+            fn segment_count(&self) -> usize {
+                self.segments().map_or(0, |segments| segments.len())
+            }
+        }
+
+        impl RootStruct for $schema::model::$Root {
+            fn set_segments(&mut self, segments: &[(u64, u64)]) {
+                let place = |&(offset, size)| $schema::model::DataSegment { offset, size };
+                // If there are no segments, an absent list stays absent.
+                if self.segments.is_some() || !segments.is_empty() {
+                    self.segments = Some(segments.iter().map(place).collect());
+                }
+            }
+
+            fn segment_indices(&mut self, $each: &mut dyn FnMut(&mut u32)) {
+                let $root = self;
+                $indices
+            }
+        }
+    };
+}
+
+root!(program Program, |root, each| {
+    // A list without constants has the segment index 0 but refers to no segment. Constant 0 is
+    // reserved.
+    let constants = root.constant_segment.as_mut().filter(|list| {
+        list.segment_index != 0 || list.offsets.as_ref().is_some_and(|offsets| offsets.len() > 1)
+    });
+    constants.into_iter().for_each(|constants| each(&mut constants.segment_index));
+    let mutable = root.mutable_data_segments.iter_mut().flatten();
+    mutable.for_each(|mutable| each(&mut mutable.segment_index));
+    let delegates = root.execution_plan.iter_mut().flatten().flat_map(|plan| &mut plan.delegates);
+    for processed in delegates.flatten().filter_map(|delegate| delegate.processed.as_mut()) {
+        if processed.location == program::DataLocation::SEGMENT {
+            each(&mut processed.index);
+        }
+    }
+    let named = root.named_data.iter_mut().flatten();
+    named.for_each(|named| each(&mut named.segment_index));
+});
+
+root!(flat_tensor FlatTensor, |root, each| {
+    let named = root.named_data.iter_mut().flatten();
+    named.for_each(|named| each(&mut named.segment_index));
+});
+
+root!(flat_tensor_legacy FlatTensor, |root, each| {
+    let tensors = root.tensors.iter_mut().flatten();
+    tensors.for_each(|tensor| each(&mut tensor.segment_index));
+    let named = root.named_data.iter_mut().flatten();
+    named.for_each(|named| each(&mut named.segment_index));
+});

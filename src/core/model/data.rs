@@ -1,0 +1,128 @@
+//! Sets and removes the named data of a file of either kind.
+
+use alloc::string::{String, ToString};
+use core::fmt;
+
+use super::{Blob, PtdModel, PteModel};
+use pte_flat::quoted::Quoted;
+use pte_schema::{flat_tensor, program};
+
+/// The reason why named data cannot be changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DataError {
+    /// There is no data for this key.
+    UnknownKey(String),
+    /// The key belongs to a tensor, and the new data has another size than the tensor.
+    TensorSize {
+        /// The key.
+        key: String,
+        /// The number of bytes that the tensor needs; `None` if its shape is invalid.
+        wanted: Option<u64>,
+        /// The number of bytes of the new data.
+        given: u64,
+    },
+}
+
+impl<'a> PteModel<'a> {
+    /// Sets the named data of `key`. Returns whether the key existed.
+    pub fn set_data(&mut self, key: &str, blob: Blob<'a>) -> bool {
+        let named = self.root.named_data.iter_mut().flatten();
+        let found = named.enumerate().find(|(_, named)| named.key.as_deref() == Some(key));
+        let Some((nth, segment_index)) = found.map(|(nth, named)| (nth, named.segment_index))
+        else {
+            let segment_index = self.add_segment(blob);
+            let named = program::model::NamedData { key: Some(key.to_string()), segment_index };
+            self.root.named_data.get_or_insert_default().push(named);
+            return false;
+        };
+        let own = self.own_segment(segment_index, blob);
+        let named = self.root.named_data.as_mut().and_then(|named| named.get_mut(nth));
+        named.into_iter().for_each(|named| named.segment_index = own);
+        true
+    }
+
+    /// Removes the named data of `key`.
+    ///
+    /// # Errors
+    ///
+    /// [`DataError::UnknownKey`].
+    pub fn remove_data(&mut self, key: &str) -> Result<(), DataError> {
+        let list = self.root.named_data.as_mut();
+        let has = |named: &program::model::NamedData| named.key.as_deref() == Some(key);
+        let found = list.and_then(|list| Some((list.iter().position(has)?, list)));
+        let (nth, named) = found.ok_or_else(|| DataError::UnknownKey(key.into()))?;
+        let segment = named.remove(nth).segment_index;
+        if named.is_empty() {
+            self.root.named_data = None;
+        }
+        self.drop_unused(alloc::vec![segment]);
+        Ok(())
+    }
+}
+
+impl<'a> PtdModel<'a> {
+    /// Sets the data of `key`. A new key gets a blob without a shape. Returns whether the key
+    /// existed.
+    ///
+    /// # Errors
+    ///
+    /// [`DataError::TensorSize`] if the key belongs to a tensor that needs another number of bytes.
+    pub fn set_data(&mut self, key: &str, blob: Blob<'a>) -> Result<bool, DataError> {
+        let named = self.root.named_data.get_or_insert_default().iter().enumerate();
+        let found = named.into_iter().find(|(_, named)| named.key.as_deref() == Some(key));
+        let Some((nth, named)) = found else {
+            let segment_index = self.add_segment(blob);
+            let named = flat_tensor::model::NamedData {
+                key: Some(key.to_string()),
+                segment_index,
+                tensor_layout: None,
+            };
+            self.root.named_data.get_or_insert_default().push(named);
+            return Ok(false);
+        };
+        if let Some(layout) = &named.tensor_layout {
+            let sizes = layout.sizes.iter().flatten().copied();
+            let (wanted, given) = (layout.scalar_type.nbytes(sizes), blob.len());
+            if wanted != Some(given) {
+                return Err(DataError::TensorSize { key: key.into(), wanted, given });
+            }
+        }
+        let segment_index = named.segment_index;
+        let own = self.own_segment(segment_index, blob);
+        let named = self.root.named_data.as_mut().and_then(|named| named.get_mut(nth));
+        named.into_iter().for_each(|named| named.segment_index = own);
+        Ok(true)
+    }
+
+    /// Removes the data of `key`.
+    ///
+    /// # Errors
+    ///
+    /// [`DataError::UnknownKey`].
+    pub fn remove_data(&mut self, key: &str) -> Result<(), DataError> {
+        let list = self.root.named_data.as_mut();
+        let has = |named: &flat_tensor::model::NamedData| named.key.as_deref() == Some(key);
+        let found = list.and_then(|list| Some((list.iter().position(has)?, list)));
+        let (nth, named) = found.ok_or_else(|| DataError::UnknownKey(key.into()))?;
+        let segment = named.remove(nth).segment_index;
+        self.drop_unused(alloc::vec![segment]);
+        Ok(())
+    }
+}
+
+impl fmt::Display for DataError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownKey(key) => write!(f, "no data has the key {}", Quoted(key)),
+            Self::TensorSize { key, wanted: Some(wanted), given } => {
+                write!(f, "the tensor {} has {wanted} bytes, and {given} were given", Quoted(key))
+            }
+            Self::TensorSize { key, wanted: None, .. } => {
+                write!(f, "the tensor {} has a shape of no size", Quoted(key))
+            }
+        }
+    }
+}
+
+impl core::error::Error for DataError {}

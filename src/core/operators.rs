@@ -1,0 +1,89 @@
+//! Operators: the signatures and contracts of the official runtime's operators, and which operators
+//! programs call.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::pte::operator_name;
+use pte_flat::bytes::until_nul;
+use pte_flat::cost;
+use pte_schema::program::view::{ExecutionPlan, KernelCall, Operator};
+
+pub mod contracts;
+mod copies;
+mod hazards;
+mod kind;
+mod scalar;
+pub mod selected;
+mod signatures;
+mod since;
+pub mod usage;
+mod yaml;
+
+pub use copies::{Copied, copied, rearranges};
+pub use hazards::{Hazard, hazard};
+pub use kind::{Gives, Kind, Kinds, Signature, signature};
+pub use scalar::{LOCAL_SCALAR_DENSE, Scalar};
+pub use since::{OLDEST, since};
+
+/// The signature of each operator of a method, by operator index.
+#[derive(Debug)]
+pub struct Signatures(Vec<Option<&'static Signature>>);
+
+impl Signatures {
+    /// Looks up each operator of `plan` once.
+    pub fn of(plan: ExecutionPlan<'_>) -> Self {
+        let operators = plan.operators().into_iter().flatten();
+        let mut all = Vec::with_capacity(plan.operators().map_or(0, |all| all.len()));
+        all.extend(operators.map(|operator| signature(&name_until_nul(operator))));
+        Self(all)
+    }
+
+    /// Returns the signature of each operator, if it is known.
+    pub fn iter(&self) -> impl Iterator<Item = Option<&'static Signature>> {
+        self.0.iter().copied()
+    }
+
+    /// Returns whether any operator of the method is known.
+    pub fn are_known(&self) -> bool {
+        cost::charge(self.0.len());
+        self.0.iter().any(Option::is_some)
+    }
+
+    /// Returns whether the operator at `index` is known.
+    pub fn is_known(&self, index: usize) -> bool {
+        self.0.get(index).is_some_and(Option::is_some)
+    }
+
+    /// Returns the signature of the called operator, if it is known.
+    pub fn signature(&self, call: KernelCall<'_>) -> Option<&'static Signature> {
+        *self.0.get(usize::try_from(call.op_index()).ok()?)?
+    }
+
+    /// Returns the arguments of a call with their kinds. `None` if the operator is unknown or the
+    /// number of arguments does not match.
+    pub fn args<'a>(
+        &self,
+        call: KernelCall<'a>,
+    ) -> Option<impl Iterator<Item = (u32, i32, Kind)> + use<'a>> {
+        let (_, letters) = self.signature(call)?;
+        let args = call.args().filter(|args| args.len() == letters.len())?;
+        let kinds = letters.chars().filter_map(Kind::of);
+        Some((0..).zip(args).zip(kinds).map(|((nth, index), kind)| (nth, index, kind)))
+    }
+}
+
+/// Returns an operator's full name as the runtime reads it: each part ends at its first NUL.
+pub fn name_until_nul(operator: Operator<'_>) -> String {
+    let holds_nul = |part: Option<&str>| part.is_some_and(|part| part.contains('\0'));
+    if !holds_nul(operator.name()) && !holds_nul(operator.overload()) {
+        return operator_name(operator).raw().into();
+    }
+    let read = |part: Option<&'_ str>| String::from(until_nul(part.unwrap_or_default()));
+    let (mut name, overload) = (read(operator.name()), read(operator.overload()));
+    if !overload.is_empty() {
+        name.push('.');
+        name.push_str(&overload);
+    }
+    name
+}

@@ -1,0 +1,92 @@
+//! The nodes in payloads: which operators delegates run, and with which datatypes.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+
+use super::UsageReport;
+use crate::file::source::Source;
+use crate::handle::{File, Handle, OpenError};
+use crate::limits::Limits;
+use crate::payload::xnnpack::{NodeIds, XnnpackGraph, tensor_of};
+use crate::payload::{Graph, for_each_graph};
+use pte_flat::cost;
+use pte_flat::quoted::UntrustedString;
+
+/// How delegates use one of their operators.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct NodeUsage {
+    /// The number of nodes.
+    pub nodes: u64,
+    /// The datatypes of the values that these nodes read and write, as in the schema of XNNPACK's graphs.
+    /// Empty for other backends.
+    pub datatypes: BTreeSet<&'static str>,
+}
+
+/// The nodes of payloads, by the id of the backend and the operator.
+pub type NodeUsages = BTreeMap<(UntrustedString, UntrustedString), NodeUsage>;
+
+impl UsageReport {
+    /// Adds the nodes in the payloads of a program. A payload that several delegates share counts once.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::Source`] if reading fails, [`OpenError::Memory`] if memory is short.
+    pub fn add_nodes<S: Source>(
+        &mut self,
+        handle: &Handle<S>,
+        limits: &Limits,
+    ) -> Result<(), OpenError<S::Error>> {
+        // Each payload is visited once, with its first delegate. Methods may share payloads, so
+        // ranges are compared.
+        let mut ranges = BTreeSet::new();
+        if let (Some(_), File::Pte(pte)) = (&self.method, handle.file()) {
+            let plans = pte.program().execution_plan().into_iter().flatten();
+            let plans = plans.filter(|plan| self.counts(plan.name()));
+            let delegates = plans.flat_map(|plan| plan.delegates().into_iter().flatten());
+            let payloads = delegates.filter_map(|delegate| pte.payload(delegate).ok()?);
+            ranges.extend(payloads.map(|payload| (payload.range().start, payload.range().end)));
+        }
+        for_each_graph(handle, limits, |payload, graph| {
+            let (range, all) = (payload.range(), self.method.is_none());
+            if !all && !ranges.contains(&(range.start, range.end)) {
+                return;
+            }
+            // A check reports payloads that cannot be read.
+            let Ok(Some(graph)) = graph else { return };
+            let backend = UntrustedString::from(payload.id().unwrap_or_default());
+            match &graph {
+                Graph::Xnnpack(graph) => self.add_graph(&backend, graph),
+                graph => {
+                    for operator in graph.operators() {
+                        self.node(&backend, operator);
+                    }
+                }
+            }
+        })
+    }
+
+    fn node(&mut self, backend: &UntrustedString, operator: Option<&str>) -> &mut NodeUsage {
+        cost::look_up("", self.nodes.len());
+        let operator = UntrustedString::from(operator.unwrap_or("unknown"));
+        let usage = self.nodes.entry((backend.clone(), operator)).or_default();
+        usage.nodes = usage.nodes.saturating_add(1);
+        usage
+    }
+
+    fn add_graph(&mut self, backend: &UntrustedString, graph: &XnnpackGraph<'_>) {
+        let mut datatypes = BTreeMap::new();
+        for value in graph.root().xvalues().into_iter().flatten() {
+            let Some(tensor) = tensor_of(value) else { continue };
+            cost::look_up("", datatypes.len());
+            datatypes.insert(tensor.id_out(), tensor.datatype());
+        }
+        for node in graph.root().xnodes().into_iter().flatten() {
+            let operator = node.xnode_union();
+            let usage = self.node(backend, operator.and_then(|operator| operator.name()));
+            let Some(ids) = operator.and_then(NodeIds::of) else { continue };
+            for id in ids.inputs().iter().chain(ids.outputs()) {
+                usage.datatypes.extend(datatypes.get(id).and_then(|datatype| datatype.name()));
+            }
+        }
+    }
+}

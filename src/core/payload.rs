@@ -1,0 +1,204 @@
+//! Finds the payloads of a program's delegates and recognizes their backends. Reads the payloads
+//! whose layout is known.
+//!
+//! Each backend has its own file or folder, and [`Backend`] lists all backends that are recognized.
+//! A payload is in a segment or in the FlatBuffer: [`Payload::range`] returns its range in the
+//! file. [`PayloadContents`] describes what is in a payload.
+
+use alloc::collections::BTreeSet;
+use core::fmt;
+use core::ops::Range;
+
+use crate::backend::Backend;
+use crate::error::{Error, Result};
+use crate::pte::Pte;
+use pte_flat::cost;
+use pte_schema::program::view::BackendDelegate;
+
+mod bundle;
+mod contents;
+mod data_use;
+mod graph;
+mod ids;
+mod inputs;
+mod layout;
+pub mod mlx;
+mod place;
+pub mod qnn_options;
+mod sections;
+mod tables;
+mod uses;
+pub mod vulkan;
+pub mod xnnpack;
+
+pub use bundle::Bundle;
+pub use contents::readers;
+pub use contents::{GraphConstant, PayloadContents, Quantization, Reader, Scales};
+pub use data_use::DataUse;
+pub use graph::{Graph, for_each_graph};
+pub use layout::Layout;
+pub use place::{ConstantPlace, Key};
+pub use sections::{Scratch, Section, Sections, for_each_sections};
+pub use tables::{Tables, TablesPlace};
+pub use uses::ConstantUses;
+
+/// The payload of a delegate (upstream: processed bytes): its backend and its range in the file.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let bytes = include_bytes!("../../tests/data/pte/xnn_gpt.pte");
+/// let pte = pte::Pte::read(bytes)?;
+/// let payloads = pte.payloads().collect::<Result<Vec<_>, _>>()?;
+/// assert_eq!(payloads.len(), 12);
+/// assert_eq!(payloads[0].backend(), Some(pte::Backend::Xnnpack));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Payload<'a> {
+    delegate: BackendDelegate<'a>,
+    range: Range<u64>,
+}
+
+impl<'a> Pte<'a> {
+    /// Returns the payload of `delegate`; `None` if it has no payload.
+    ///
+    /// # Errors
+    ///
+    /// The delegate refers to a segment or inline data that does not exist.
+    pub fn payload(&self, delegate: BackendDelegate<'a>) -> Result<Option<Payload<'a>>> {
+        let range = self.delegate_range(delegate)?;
+        Ok(range.map(|range| Payload { delegate, range }))
+    }
+
+    /// Returns the payload of each delegate, method by method. Delegates may share a payload.
+    ///
+    /// # Errors
+    ///
+    /// Each item may be an error of [`payload`](Self::payload).
+    pub fn payloads(&self) -> impl Iterator<Item = Result<Payload<'a>>> {
+        let plans = self.program().execution_plan().into_iter().flatten();
+        let delegates = plans.flat_map(|plan| plan.delegates().into_iter().flatten());
+        delegates.filter_map(|delegate| self.payload(delegate).transpose())
+    }
+
+    /// Returns the valid payloads, each once for each backend whose delegates share it.
+    pub(crate) fn distinct_payloads(&self) -> impl Iterator<Item = Payload<'a>> {
+        let mut seen = BTreeSet::new();
+        self.payloads().filter_map(Result::ok).filter(move |payload| {
+            let Range { start, end } = payload.range();
+            cost::look_up("", seen.len());
+            seen.insert((start, end, payload.backend()))
+        })
+    }
+}
+
+impl Backend {
+    /// Returns whether some rules check only payloads of this backend.
+    pub fn has_payload_rules(self) -> bool {
+        matches!(self, Self::Xnnpack | Self::Mlx)
+    }
+}
+
+impl<'a> Payload<'a> {
+    /// Returns the id of the backend as the program spells it; `None` if it is missing.
+    pub fn id(&self) -> Option<&'a str> {
+        self.delegate.id()
+    }
+
+    /// Returns the backend; `None` for an unknown id.
+    pub fn backend(&self) -> Option<Backend> {
+        Backend::of_id(self.id()?)
+    }
+
+    /// Returns the delegate.
+    pub fn delegate(&self) -> BackendDelegate<'a> {
+        self.delegate
+    }
+
+    /// Returns the range of the payload in the file.
+    pub fn range(&self) -> Range<u64> {
+        self.range.clone()
+    }
+
+    /// Returns the length in bytes.
+    pub fn len(&self) -> u64 {
+        self.range.end.saturating_sub(self.range.start)
+    }
+
+    /// Returns whether the payload has no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// The reason why a backend refuses a payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unreadable {
+    /// The payload is shorter than its header.
+    Short {
+        /// The length of the payload in bytes.
+        len: u64,
+        /// The length of the header.
+        needed: u64,
+    },
+    /// A header or an inner FlatBuffer has none of the magics of its backend.
+    Magic {
+        /// The four bytes that were found.
+        magic: [u8; 4],
+    },
+    /// The header declares a part that is outside the payload, or overlaps the previous part.
+    Part {
+        /// The name of the part.
+        name: &'static str,
+        /// The range of the part in the payload.
+        range: Range<u64>,
+        /// The length of the payload in bytes.
+        len: u64,
+    },
+    /// A block of a stream has an unknown name, or a position that is not allowed.
+    Block {
+        /// The position of the block in the payload.
+        at: u64,
+    },
+    /// A `.ptn` package or an ETRecord does not have the layout that its writer gives it.
+    Package {
+        /// The position in the file.
+        at: u64,
+        /// The description of the defect.
+        why: &'static str,
+    },
+    /// The payload has more sections than are read.
+    Sections {
+        /// The maximum number of sections.
+        most: usize,
+    },
+    /// The payload's FlatBuffer breaks a structural rule. The error's offset is relative to the
+    /// payload.
+    Graph(Error),
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Short { len, needed } => {
+                write!(f, "the payload has {len} bytes, and its header {needed}")
+            }
+            Self::Magic { magic } => {
+                write!(f, "unknown magic \"{}\" in the payload", magic.escape_ascii())
+            }
+            Self::Part { name, range, len } => write!(
+                f,
+                "the {name} would be at bytes {:#x} to {:#x} of a payload of {len} bytes",
+                range.start, range.end
+            ),
+            Self::Block { at } => write!(f, "invalid block at byte {at:#x} of the payload"),
+            Self::Package { at, why } => write!(f, "invalid archive at byte {at:#x}: {why}"),
+            Self::Sections { most } => write!(f, "the payload has more than {most} sections"),
+            Self::Graph(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for Unreadable {}

@@ -1,0 +1,271 @@
+//! Payloads that are not FlatBuffers of a known schema. Their headers list sections.
+//!
+//! The contents of sections are opaque: they are for a device, or for a vendor's compiler. The
+//! layouts are in docs/format.md §11.7. Each backend has its own file.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::{Deref, Range};
+
+use super::{Payload, Unreadable};
+use crate::backend::Backend;
+use crate::file::source::Source;
+use crate::foreign::ForeignFormat;
+use crate::handle::{File, Handle, OpenError, ReadVec};
+use crate::limits::Limits;
+use crate::pte::Pte;
+use archive::Member;
+use pte_flat::cost;
+use pte_schema::program::view::ExecutionPlan;
+
+mod archive;
+#[cfg(feature = "json")]
+mod coreml;
+mod ethosu;
+mod openvino;
+pub(super) mod package;
+mod qnn;
+mod record;
+mod vendors;
+mod vgf;
+
+/// The contents of a payload's header.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Sections {
+    /// The version of the payload's format or of its writer.
+    pub version: Option<String>,
+    /// The device that the payload was compiled for.
+    pub target: Option<String>,
+    /// The number of bytes of memory that the backend needs at each run, besides inputs and
+    /// outputs.
+    pub scratch: Option<u64>,
+    /// The sections, in the order of the header.
+    pub sections: Vec<Section>,
+    /// The start of the directory of an archive.
+    pub directory: Option<u64>,
+    /// The starts of the headers of an archive's members, in order.
+    pub headers: Vec<u64>,
+}
+
+/// A part of a payload, with opaque contents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Section {
+    /// The payload's name of the section, or this crate's if the payload has none.
+    pub name: &'static str,
+    /// The range in the payload.
+    pub range: Range<u64>,
+    /// The key of the named data with the contents; `None` if the contents are in the range.
+    pub key: Option<String>,
+    /// For Core ML, the path of a file inside the payload, or the name of the function if the
+    /// payload only refers to a model. For an ETRecord, the name of the member.
+    pub file: Option<String>,
+}
+
+impl Section {
+    pub(crate) fn new(name: &'static str, range: Range<u64>) -> Self {
+        Self { name, range, key: None, file: None }
+    }
+}
+
+impl Sections {
+    /// The maximum number of sections of a payload. Genuine payloads have at most 16.
+    pub const MOST: usize = 64;
+
+    /// Finds the sections of a payload of `len` bytes. `read` returns a range of the payload, and
+    /// is called for headers only. Returns `None` for a backend whose payloads have no known
+    /// sections.
+    ///
+    /// # Errors
+    ///
+    /// The errors of `read`. The inner error describes an invalid payload.
+    pub fn of<B: Deref<Target = [u8]>, E>(
+        backend: Backend,
+        len: u64,
+        read: impl FnMut(Range<u64>) -> Result<B, E>,
+    ) -> Result<Option<Result<Self, Unreadable>>, E> {
+        let mut head = Head { len, read };
+        let found = match backend {
+            Backend::EthosU => ethosu::sections(&mut head),
+            Backend::Vgf => vgf::sections(&mut head),
+            Backend::OpenVino => openvino::sections(&mut head),
+            Backend::Qnn => qnn::sections(&mut head),
+            Backend::Neuropilot => vendors::neuropilot(&mut head),
+            Backend::Neutron => vendors::neutron(&mut head),
+            Backend::Mps => vendors::mps(&mut head),
+            Backend::Cuda | Backend::Metal => vendors::aot_inductor(&mut head),
+            #[cfg(feature = "json")]
+            Backend::CoreMl => coreml::sections(&mut head),
+            _ => return Ok(None),
+        };
+        Stop::apart(found).map(Some)
+    }
+
+    /// Finds the sections of a standalone file of `len` bytes, as [`of`](Self::of) does: the
+    /// sections of a payload, or the members of a `.ptn` package or an ETRecord. Returns `None` for another format.
+    ///
+    /// # Errors
+    ///
+    /// The errors of `read`. The inner error describes an invalid file.
+    pub fn of_file<B: Deref<Target = [u8]>, E>(
+        format: ForeignFormat,
+        len: u64,
+        read: impl FnMut(Range<u64>) -> Result<B, E>,
+    ) -> Result<Option<Result<Self, Unreadable>>, E> {
+        let found: fn(Vec<Member>, u64) -> Result<Self, Unreadable> = match format {
+            ForeignFormat::Payload(backend) => return Self::of(backend, len, read),
+            ForeignFormat::Ptn => package::sections,
+            ForeignFormat::EtRecord => record::sections,
+            _ => return Ok(None),
+        };
+        let members = archive::members(&mut Head { len, read });
+        let found = members.and_then(|(members, directory)| {
+            let headers = members.iter().map(|member| member.header).collect();
+            let found = found(members, directory)?;
+            Ok(Self { directory: Some(directory), headers, ..found })
+        });
+        Stop::apart(found).map(Some)
+    }
+
+    /// Adds a section, after checking that it lies in a payload of `len` bytes.
+    fn add(&mut self, section: Section, len: u64) -> Result<(), Unreadable> {
+        let Section { name, range, .. } = &section;
+        if range.start > range.end || range.end > len {
+            return Err(Unreadable::Part { name, range: range.clone(), len });
+        }
+        if self.sections.len() >= Self::MOST {
+            return Err(Unreadable::Sections { most: Self::MOST });
+        }
+        self.sections.push(section);
+        Ok(())
+    }
+}
+
+/// Calls `each` with every payload of a program whose backend has sections, and with the sections.
+/// A payload that several delegates share is read once.
+///
+/// Only headers are read. `limits` bounds the bytes that are read, since payloads may overlap.
+/// Payloads beyond that bound are left out.
+///
+/// # Errors
+///
+/// [`OpenError::Source`] if reading fails, [`OpenError::Memory`] if memory is short.
+pub fn for_each_sections<S: Source>(
+    handle: &Handle<S>,
+    limits: &Limits,
+    mut each: impl FnMut(&Payload<'_>, Result<Sections, Unreadable>),
+) -> Result<(), OpenError<S::Error>> {
+    let File::Pte(pte) = handle.file() else { return Ok(()) };
+    let mut left = Some(limits.bytes_visited(pte.file_len()));
+    for payload in pte.distinct_payloads() {
+        let (range, len) = (payload.range(), payload.len());
+        let Some(backend) = payload.backend() else { continue };
+        let read = |part: Range<u64>| {
+            left = left.and_then(|left| left.checked_sub(part.end.saturating_sub(part.start)));
+            if left.is_none() {
+                return Ok(Vec::new());
+            }
+            let at = |pos: u64| range.start.saturating_add(pos);
+            handle.source().read_vec(at(part.start)..at(part.end))
+        };
+        let Some(found) = Sections::of(backend, len, read)? else { continue };
+        if left.is_none() {
+            break;
+        }
+        each(&payload, found);
+    }
+    Ok(())
+}
+
+/// The memory that a program's payloads need at each run, besides inputs and outputs.
+#[derive(Clone, Debug, Default)]
+pub struct Scratch {
+    /// The number of bytes, by the start and the end of the payload in the file.
+    bytes: BTreeMap<(u64, u64), u64>,
+}
+
+impl Scratch {
+    /// Reads the headers of all payloads, as [`for_each_sections`] does.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`for_each_sections`].
+    pub fn read<S: Source>(
+        handle: &Handle<S>,
+        limits: &Limits,
+    ) -> Result<Self, OpenError<S::Error>> {
+        let mut bytes = BTreeMap::new();
+        for_each_sections(handle, limits, |payload, found| {
+            if let Some(scratch) = found.ok().and_then(|found| found.scratch) {
+                let Range { start, end } = payload.range();
+                bytes.insert((start, end), scratch);
+            }
+        })?;
+        Ok(Self { bytes })
+    }
+
+    /// Returns the largest number of bytes that a delegate of `plan` needs, since delegates run one
+    /// after the other. Returns 0 if no payload declares a number.
+    pub fn of(&self, pte: &Pte<'_>, plan: ExecutionPlan<'_>) -> u64 {
+        if self.bytes.is_empty() {
+            return 0;
+        }
+        let delegates = plan.delegates().into_iter().flatten();
+        let ranges = delegates.filter_map(|delegate| pte.delegate_range(delegate).ok()?);
+        let bytes = ranges.filter_map(|range| {
+            cost::look_up("", self.bytes.len());
+            self.bytes.get(&(range.start, range.end))
+        });
+        bytes.copied().max().unwrap_or_default()
+    }
+}
+
+/// The error of a payload that begins with an unknown magic.
+fn magic(bytes: &[u8]) -> Unreadable {
+    Unreadable::Magic { magic: pte_flat::bytes::array_at(bytes, 0).unwrap_or_default() }
+}
+
+/// The headers of a payload, read on demand.
+struct Head<R> {
+    len: u64,
+    read: R,
+}
+
+impl<R> Head<R> {
+    /// Reads `size` bytes.
+    fn read<B, E>(&mut self, start: u64, size: u64) -> Result<B, Stop<E>>
+    where
+        R: FnMut(Range<u64>) -> Result<B, E>,
+    {
+        let end = start.saturating_add(size);
+        if end > self.len {
+            return Err(Unreadable::Short { len: self.len, needed: end }.into());
+        }
+        (self.read)(start..end).map_err(Stop::Read)
+    }
+}
+
+/// The reason why sections were not found.
+enum Stop<E> {
+    Unreadable(Unreadable),
+    Read(E),
+}
+
+impl<E> Stop<E> {
+    /// Splits the result into the error of reading and the error of the payload.
+    fn apart(found: Result<Sections, Self>) -> Result<Result<Sections, Unreadable>, E> {
+        match found {
+            Ok(sections) => Ok(Ok(sections)),
+            Err(Self::Unreadable(why)) => Ok(Err(why)),
+            Err(Self::Read(error)) => Err(error),
+        }
+    }
+}
+
+impl<E> From<Unreadable> for Stop<E> {
+    fn from(why: Unreadable) -> Self {
+        Self::Unreadable(why)
+    }
+}

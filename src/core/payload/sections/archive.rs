@@ -1,0 +1,145 @@
+//! ZIP archives whose members are stored uncompressed, as Python's `zipfile` writes them.
+//!
+//! Archives with compression, encryption, ZIP64, comments or data descriptors are refused. The
+//! writers of `.ptn` packages and ETRecords use none of these, except for ETRecords above 4 GiB.
+
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::{Deref, Range};
+
+use super::{Head, Stop};
+use crate::payload::Unreadable;
+use pte_flat::bytes::{array_at, slice_at, u16_at, u32_at, wide};
+use pte_flat::cost;
+
+/// The length of a local header up to the name.
+const LOCAL: u32 = 30;
+/// The length of a directory entry up to the name.
+const ENTRY: u32 = 46;
+/// The length of the record at the end of the directory.
+const END: u64 = 22;
+
+/// The longest directory that is read, in bytes. An ETRecord has some 420 bytes for each method.
+const LONGEST_DIRECTORY: u64 = 1 << 16;
+
+/// The flag that a name is UTF-8.
+const UTF8: u16 = 1 << 11;
+
+/// A member of an archive.
+pub(super) struct Member {
+    pub(super) name: String,
+    /// The position of the member's local header.
+    pub(super) header: u64,
+    /// The range of the member's contents.
+    pub(super) range: Range<u64>,
+}
+
+/// A member as a header describes it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Described<'h> {
+    pub(super) name: &'h [u8],
+    pub(super) size: u32,
+}
+
+/// Reads the directory of an archive and the local headers of all members, which have the same
+/// order. Returns the members, whose names are unique, and the position of the directory.
+pub(super) fn members<B: Deref<Target = [u8]>, E, R>(
+    head: &mut Head<R>,
+) -> Result<(Vec<Member>, u64), Stop<E>>
+where
+    R: FnMut(Range<u64>) -> Result<B, E>,
+{
+    let len = head.len;
+    let at = len.saturating_sub(END);
+    let end = head.read(at, END)?;
+    // The directory's end: two disk numbers, two counts of entries, its size and offset, no comment.
+    let (count, size) = (u16_at(&end, 10).unwrap_or_default(), u32_at(&end, 12));
+    let (size, start) = (size.unwrap_or_default(), u32_at(&end, 16).unwrap_or_default());
+    let is_plain = end.get(4..8) == Some(&[0; 4])
+        && u16_at(&end, 8) == Some(count)
+        && u16_at(&end, 20) == Some(0)
+        && u64::from(start).saturating_add(size.into()) == at;
+    if array_at(&end, 0) != Some(*b"PK\x05\x06") || !is_plain {
+        return Err(invalid(at, "the end of the directory").into());
+    }
+    let (start, size) = (u64::from(start), u64::from(size));
+    if size > LONGEST_DIRECTORY {
+        return Err(Unreadable::Part { name: "directory", range: start..at, len }.into());
+    }
+    let directory = head.read(start, size)?;
+    let (mut found, mut names, mut next, mut free) = (Vec::new(), BTreeSet::new(), 0usize, 0);
+    for _ in 0..count {
+        let at = start.saturating_add(wide(next));
+        let (member, offset, after) = entry(&directory, next, at)?;
+        next = after;
+        let offset = u64::from(offset);
+        if offset < free {
+            return Err(invalid(at, "members overlap or are out of order").into());
+        }
+        cost::look_up("", names.len());
+        if !names.insert(member.name) {
+            return Err(invalid(at, "two members have the same name").into());
+        }
+        let name = core::str::from_utf8(member.name);
+        let name = name.map_err(|_| invalid(at, "a name is not UTF-8"))?;
+        let header = head.read(offset, u64::from(LOCAL).saturating_add(wide(name.len())))?;
+        if local(&header, offset)? != member {
+            return Err(invalid(offset, "a member is not what the directory says").into());
+        }
+        let extra = u16_at(&header, 28).unwrap_or_default();
+        let first = offset.saturating_add(wide(header.len())).saturating_add(extra.into());
+        let range = first..first.saturating_add(member.size.into());
+        // All members must be in front of the directory.
+        if range.end > start {
+            return Err(Unreadable::Part { name: "member", range, len: start }.into());
+        }
+        free = range.end;
+        found.push(Member { name: name.into(), header: offset, range });
+    }
+    if next != directory.len() {
+        return Err(invalid(start, "the directory has other bytes behind its entries").into());
+    }
+    Ok((found, start))
+}
+
+/// Reads the local header at the start of `bytes`. `at` is its offset in the file, for errors.
+pub(super) fn local(bytes: &[u8], at: u64) -> Result<Described<'_>, Unreadable> {
+    let name = u16_at(bytes, 26).and_then(|len| slice_at(bytes, 30, len.into()));
+    match (array_at(bytes, 0), name, stored(bytes, 6)) {
+        (Some([b'P', b'K', 3, 4]), Some(name), Some(size)) => Ok(Described { name, size }),
+        _ => Err(invalid(at, "not the header of a member that is stored as it is")),
+    }
+}
+
+/// Reads the directory entry at `next`. Returns the member, the offset of its local header, and the
+/// end of the entry.
+fn entry(bytes: &[u8], next: usize, at: u64) -> Result<(Described<'_>, u32, usize), Unreadable> {
+    let invalid = || invalid(at, "not an entry of a member that is stored as it is");
+    let bytes = bytes.get(next..).ok_or_else(invalid)?;
+    let word = |at: usize| u16_at(bytes, at).ok_or_else(invalid);
+    let (name, extra, comment) = (word(28)?, word(30)?, word(32)?);
+    let len = u32::from(name).saturating_add(extra.into()).saturating_add(comment.into());
+    let end = slice_at(bytes, 0, ENTRY.saturating_add(len)).ok_or_else(invalid)?.len();
+    let name = slice_at(bytes, 46, name.into()).ok_or_else(invalid)?;
+    match (array_at(bytes, 0), stored(bytes, 8), u32_at(bytes, 42)) {
+        (Some([b'P', b'K', 1, 2]), Some(size), Some(offset)) => {
+            Ok((Described { name, size }, offset, next.saturating_add(end)))
+        }
+        _ => Err(invalid()),
+    }
+}
+
+/// Returns the size of a stored member. Local headers and directory entries have the same fields,
+/// beginning with the flags.
+fn stored(bytes: &[u8], flags: usize) -> Option<u32> {
+    let at = |more: usize| flags.saturating_add(more);
+    let is_stored = u16_at(bytes, flags)? & !UTF8 == 0 && u16_at(bytes, at(2))? == 0;
+    let (packed, size) = (u32_at(bytes, at(12))?, u32_at(bytes, at(16))?);
+    // The largest number means that the size is in a ZIP64 field.
+    (is_stored && packed == size && size != u32::MAX).then_some(size)
+}
+
+pub(super) fn invalid(at: u64, why: &'static str) -> Unreadable {
+    Unreadable::Package { at, why }
+}

@@ -1,0 +1,101 @@
+//! Core ML's payloads: a file system in memory, or a reference to named data that has one. The
+//! table of contents is JSON with its bytes reversed, at the end of the payload.
+//!
+//! Upstream is `backends/apple/coreml/runtime/inmemoryfs`. It does not check the indices of
+//! children, nor compare the ranges of files with the payload.
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::ops::{Deref, Range};
+
+use serde_json::Value;
+
+use super::{Head, Section, Sections, Stop};
+use crate::backend::magic::CORE_ML_REFERENCE as REFERENCE;
+use crate::payload::Unreadable;
+use pte_flat::bytes::{index, narrow};
+
+/// Finds the files. The contents of files are not read.
+pub(super) fn sections<B: Deref<Target = [u8]>, E, R>(
+    head: &mut Head<R>,
+) -> Result<Sections, Stop<E>>
+where
+    R: FnMut(Range<u64>) -> Result<B, E>,
+{
+    let size = head.len.min(LARGEST);
+    if head.read(0, 4.min(head.len))?.starts_with(&REFERENCE) {
+        let bytes = head.read(0, size)?;
+        let text = bytes.get(REFERENCE.len()..).unwrap_or_default();
+        let reference = value(text).ok_or(Unreadable::Block { at: 4 })?;
+        let mut section = Section::new("reference", 0..head.len);
+        section.key = reference.get("key").and_then(Value::as_str).map(Into::into);
+        section.file = reference.get("functionName").and_then(Value::as_str).map(Into::into);
+        let version = reference.get("version").map(ToString::to_string);
+        let mut found = Sections { version, ..Sections::default() };
+        found.add(section, head.len)?;
+        return Ok(found);
+    }
+    let start = head.len.saturating_sub(size);
+    let mut reversed: Vec<u8> = head.read(start, size)?.to_vec();
+    while reversed.pop_if(|last| *last == 0).is_some() {}
+    let at = start.saturating_add(reversed.len().try_into().unwrap_or(u64::MAX));
+    reversed.reverse();
+    let contents = value(&reversed).ok_or(Unreadable::Block { at })?;
+    let mut found = Sections::default();
+    for (path, range) in files(&contents).ok_or(Unreadable::Block { at })? {
+        let mut section = Section::new("file", range);
+        section.file = Some(path);
+        found.add(section, head.len)?;
+    }
+    Ok(found)
+}
+
+/// Returns the JSON value at the start of a text, which may continue after it.
+fn value(text: &[u8]) -> Option<Value> {
+    serde_json::Deserializer::from_slice(text).into_iter().next()?.ok()
+}
+
+/// Returns the paths and the ranges of files; `None` if the nodes are not a tree. In a tree, each
+/// node comes before the only folder that contains it, and the last node is the root.
+fn files(contents: &Value) -> Option<Vec<(String, Range<u64>)>> {
+    let nodes = contents.get("nodes")?.as_array().filter(|nodes| nodes.len() <= MOST_NODES)?;
+    let mut folders: Vec<Option<(u32, &str)>> = alloc::vec![None; nodes.len()];
+    let mut used = BTreeSet::new();
+    for (folder, node) in (0u32..).zip(nodes) {
+        for (name, child) in node.get("children")?.as_object()? {
+            let child = u32::try_from(child.as_u64()?).ok().filter(|&child| child < folder)?;
+            *folders.get_mut(index(child))? =
+                used.insert(child).then_some(Some((folder, name.as_str())))?;
+        }
+    }
+    let mut files = Vec::new();
+    for (nth, node) in (0u32..).zip(nodes) {
+        if node.get("kind")?.as_u64()? != FILE {
+            continue;
+        }
+        let region = node.get("dataRegion")?;
+        let (start, size) = (region.get("offset")?.as_u64()?, region.get("size")?.as_u64()?);
+        let (mut path, mut at) = (String::new(), nth);
+        while let Some((folder, name)) = folders.get(index(at)).copied().flatten() {
+            path = if path.is_empty() { name.into() } else { format!("{name}/{path}") };
+            at = folder;
+        }
+        // Every file must be below the root.
+        if at != narrow(nodes.len().checked_sub(1)?) {
+            return None;
+        }
+        files.push((path, start..start.checked_add(size)?));
+    }
+    Some(files)
+}
+
+/// The kind of a node that is a file.
+const FILE: u64 = 0;
+
+/// The longest table of contents that is read, in bytes. Genuine tables have a few thousand.
+const LARGEST: u64 = 1 << 16;
+
+/// The maximum number of nodes in a table of contents. It bounds the length of paths.
+const MOST_NODES: usize = 256;

@@ -1,0 +1,78 @@
+//! Reads, judges and writes ExecuTorch's two file formats: `.pte`, a program, and `.ptd`, named
+//! tensors and blobs. Files may be untrusted: no input causes a panic, a hang or high memory use.
+//! Errors have an offset, a path and advice.
+//!
+//! ```
+//! use pte::schema::program::view::KernelTypes;
+//!
+//! # fn main() -> pte::Result<()> {
+//! # let bytes = include_bytes!("../../tests/data/pte/linear.pte");
+//! let pte = pte::Pte::read(bytes)?; // the structure is proven: from here nothing can fail
+//! for plan in pte.program().execution_plan().into_iter().flatten() {
+//!     for value in plan.values().into_iter().flatten() {
+//!         if let Some(KernelTypes::Tensor(tensor)) = value.val() {
+//!             println!("{:?} {:?}", tensor.scalar_type(), tensor.sizes());
+//!         }
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Bytes are proven once, and become a [`Pte`] or a [`Ptd`]. Views of their tables are `Copy`, and
+//! reading them cannot fail. A field is an `Option` only if the format allows its absence. If no rule
+//! of [`check`] finds an Error, the types of [`sound`] need fewer of these. [`Handle`] opens a file
+//! on disk by ranges: only its FlatBuffer is read into memory. Every FlatBuffers table is declared
+//! once, in [`schema`]. The verifier, the views, the JSON form and the `.fbs` text read that
+//! declaration.
+//!
+//! # Features
+//!
+//! - Without features, the library needs only `alloc`.
+//! - `std` reads files by ranges.
+//! - `json` reads the JSON of a dump, also of a whole file ([`model`]).
+//! - `safetensors` converts from and to that format.
+//! - `sha2` finds equal data.
+//! - `diff` compares two files.
+//! - `serde` and `arbitrary` derive their traits for the structs of a [`model`], and `serde` for the
+//!   documents that the command prints.
+//! - `remote` reads files by ranges over https, and from Hugging Face's hub.
+//! - `scan` writes rows about many files, as NDJSON and Parquet.
+//!
+//! The command `pte` is the package `pte-cli`. The crates behind this one can be used alone:
+//! `pte-flat` is the FlatBuffers walker, `pte-core` reads and writes files without judging them.
+
+#![cfg_attr(not(feature = "std"), no_std)]
+
+pub use pte_check::sound;
+pub use pte_core::{build, element, file, method, model, operators, payload, ptd};
+pub use pte_flat as flat;
+pub use pte_flat::quoted;
+pub use pte_schema as schema;
+pub use pte_tools::{graph, map, memory, profile, summary, tensors};
+
+/// The rules on the meaning of files, and how files are judged.
+pub mod check {
+    pub use pte_check::*;
+}
+
+#[cfg(feature = "safetensors")]
+pub use pte_core::convert;
+#[cfg(feature = "remote")]
+pub use pte_remote as remote;
+#[cfg(feature = "scan")]
+pub use pte_scan as scan;
+#[cfg(feature = "diff")]
+pub use pte_tools::diff;
+#[cfg(all(feature = "json", feature = "std"))]
+pub use pte_tools::document;
+
+pub use pte_check::{Check, sound::Sound};
+pub use pte_core::{
+    Arena, Backend, Code, Error, ErrorKind, File, ForeignFormat, Handle, Limits, Magic, OpenError,
+    PastEnd, PathComponent, Place, Ptd, Pte, Result, Source, Storage, operator_name,
+};
+
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -1,0 +1,33 @@
+//! Files on servers, read by ranges over `https:` and from Hugging Face's hub (`hf://`); with the feature
+//! `cloud` also from stores (`s3://`, `gs://`, `az://`).
+//!
+//! The first request returns the first 64 KiB, the size and the entity tag. Every later request
+//! carries the tag in `If-Match`, so a changed file is refused and never mixed. Servers are not
+//! trusted: [`RemoteOptions`] lists what is refused and limited.
+
+mod address;
+mod budget;
+mod client;
+#[cfg(feature = "cloud")]
+mod cloud;
+mod error;
+mod listing;
+mod object;
+mod pages;
+mod reply;
+mod retry;
+#[cfg(feature = "cloud")]
+mod stores;
+mod url;
+
+pub use address::is_public;
+pub use budget::Spent;
+pub use client::{Client, RemoteOptions, Resolve, Secret};
+#[cfg(feature = "cloud")]
+pub use cloud::StoreFile;
+pub use error::RemoteError;
+pub use listing::{HubFile, is_listing};
+pub use object::RemoteFile;
+#[cfg(feature = "cloud")]
+pub use url::is_store_listing;
+pub use url::{RemoteUrl, is_url, shown};

@@ -1,0 +1,363 @@
+//! The summary of the graphs in payloads.
+
+use alloc::boxed::Box;
+use alloc::collections::btree_map::Entry;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+use core::ops::Range;
+
+use super::program::{
+    BackendSummary, DatatypeSummary, GraphSummary, OperatorSummary, WeightSummary,
+};
+use super::{DataAmount, Scope, length};
+use pte_core::backend::Backend;
+use pte_core::file::source::Source;
+use pte_core::handle::{File, Handle, OpenError, ReadVec};
+use pte_core::limits::Limits;
+use pte_core::payload::xnnpack::{PayloadConstant, XnnpackGraph, constants_of, tensor_of};
+use pte_core::payload::{Graph, Reader, Unreadable, for_each_graph, readers};
+use pte_flat::bytes::{index, until_nul};
+use pte_flat::cost;
+use pte_flat::quoted::UntrustedString;
+use pte_schema::mlx::SlotType;
+use pte_schema::mlx::view::{MLXGraph, TensorMeta};
+use pte_schema::scalar::ScalarType;
+use pte_schema::vulkan::view::{GraphTypes, VkGraph};
+use pte_schema::xnnpack::view::{XNNQuantParams, XValue, XValueUnion};
+
+/// The counts in the graphs of one backend.
+#[derive(Default)]
+struct Counts {
+    read: u64,
+    unreadable: u64,
+    operators: BTreeMap<UntrustedString, u64>,
+    /// The number of values by datatype and quantization.
+    datatypes: Option<BTreeMap<ValueType, u64>>,
+    data: Option<Data>,
+    /// The weights by datatype, quantization and group size.
+    weights: Option<BTreeMap<WeightKind, DataAmount>>,
+}
+
+/// The data of the constants. Each piece of data counts once, although several constants, graphs and
+/// methods may share it.
+#[derive(Default)]
+struct Data {
+    /// The pieces, each with whether it is counted as a weight.
+    pieces: BTreeMap<Piece, bool>,
+    all: DataAmount,
+    external: DataAmount,
+}
+
+/// A piece of data.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Piece {
+    /// Named data, by its key.
+    Key(Box<str>),
+    /// A range of the file.
+    Range(u64, u64),
+}
+
+/// The sizes of the named data that is in the file, by key.
+pub(super) type NamedSizes<'k> = BTreeMap<&'k str, u64>;
+
+/// The keys of one graph that were counted, by the position and length of the key in memory, each with
+/// whether it is counted as a weight. Many constants may share one long key.
+type SeenKeys = BTreeMap<(usize, usize), bool>;
+
+/// The names of a datatype and of a quantization.
+type ValueType = (Option<&'static str>, Option<&'static str>);
+
+/// A datatype, a quantization and a group size.
+type WeightKind = (Option<&'static str>, Option<&'static str>, Option<i32>);
+
+/// Reads the graphs of all payloads, and adds their contents to the summaries of their backends.
+pub(super) fn add<S: Source>(
+    handle: &Handle<S>,
+    (scope, named): (&Scope, &NamedSizes<'_>),
+    limits: &Limits,
+    backends: &mut [BackendSummary],
+) -> Result<(), OpenError<S::Error>> {
+    let mut all: BTreeMap<UntrustedString, Counts> = BTreeMap::new();
+    for_each_graph(handle, limits, |payload, graph| {
+        if !scope.has(payload) {
+            return;
+        }
+        let id = UntrustedString::from(payload.id().unwrap_or_default());
+        match graph {
+            Ok(None) => {}
+            Ok(Some(graph)) => all.entry(id).or_default().add(&graph, payload.range().start, named),
+            Err(_) => {
+                let counts = all.entry(id).or_default();
+                counts.unreadable = counts.unreadable.saturating_add(1);
+            }
+        }
+    })?;
+    for backend in backends {
+        backend.graphs = all.remove(&backend.id).map(Counts::summary);
+    }
+    Ok(())
+}
+
+/// Returns the sizes of the named data that is in the program itself.
+pub(super) fn named_sizes<S: Source>(handle: &Handle<S>) -> NamedSizes<'_> {
+    let mut named = NamedSizes::new();
+    if let File::Pte(pte) = handle.file() {
+        for (key, range) in pte.named_data() {
+            let Some(key) = key else { continue };
+            cost::look_up(key, named.len());
+            // If keys are equal, runtimes use the first entry.
+            named.entry(key).or_insert(length(&range.unwrap_or_default()));
+        }
+    }
+    named
+}
+
+/// Reads the graph of a payload, which is a range of a file. Returns `None` if its schema is not
+/// known.
+pub(super) fn of_payload<S: Source>(
+    source: &S,
+    backend: Backend,
+    range: Range<u64>,
+    limits: &Limits,
+) -> Result<Option<Result<GraphSummary, Unreadable>>, OpenError<S::Error>> {
+    let mut found = None;
+    let len = range.end.saturating_sub(range.start);
+    let mut left = limits.bytes_visited(len);
+    let at = |pos: u64| range.start.saturating_add(pos);
+    let read = |part: Range<u64>| {
+        let size = part.end.saturating_sub(part.start);
+        let Some(rest) = left.checked_sub(size) else { return Ok(None) };
+        left = rest;
+        source.read_vec(at(part.start)..at(part.end)).map(Some)
+    };
+    Graph::with(Some(backend), len, read, limits, |graph| {
+        found = graph.transpose().map(|graph| {
+            let mut counts = Counts::default();
+            graph.map(|graph| {
+                counts.add(&graph, range.start, &NamedSizes::new());
+                counts.summary()
+            })
+        });
+    })?;
+    Ok(found)
+}
+
+impl Counts {
+    /// Adds the counts of a graph, whose payload begins at `start`. `named` is the named data of the
+    /// file.
+    fn add(&mut self, graph: &Graph<'_>, start: u64, named: &NamedSizes<'_>) {
+        self.read = self.read.saturating_add(1);
+        for operator in graph.operators() {
+            let name = UntrustedString::from(operator.unwrap_or("unknown"));
+            let count = self.operators.entry(name).or_default();
+            *count = count.saturating_add(1);
+        }
+        match graph {
+            Graph::Xnnpack(graph) => self.add_xnnpack(graph, start, named),
+            Graph::Vulkan(graph) => self.add_vulkan(*graph, start, named),
+            Graph::Mlx(graph) => self.add_mlx(*graph, named),
+            // The tensors of these graphs are not summarized.
+            Graph::Tosa(_) | Graph::Native(_) => {}
+        }
+    }
+
+    fn add_xnnpack(&mut self, graph: &XnnpackGraph<'_>, start: u64, named: &NamedSizes<'_>) {
+        let datatypes = self.datatypes.get_or_insert_default();
+        let weights = self.weights.get_or_insert_default();
+        let data = self.data.get_or_insert_default();
+        let (mut constants, mut seen) = (BTreeSet::new(), SeenKeys::new());
+        let readers = readers(graph);
+        for value in graph.root().xvalues().into_iter().flatten() {
+            let count = datatypes.entry(datatype(value)).or_default();
+            *count = count.saturating_add(1);
+            for nth in constants_of(value).into_iter().filter(|&nth| nth != 0) {
+                cost::look_up("", constants.len());
+                if !constants.insert(nth) {
+                    continue;
+                }
+                let Ok(constant) = graph.constant(nth) else { continue };
+                let tensor = tensor_of(value).filter(|of| of.constant_buffer_idx() == nth);
+                let reader = tensor.and_then(|tensor| {
+                    cost::look_up("", readers.len());
+                    readers.get(&tensor.id_out())
+                });
+                let is_weight = reader.is_some_and(Reader::is_weight);
+                let (is_new_weight, bytes) = match constant {
+                    PayloadConstant::Named { key, size } => {
+                        (data.add_key((key, size), is_weight, &mut seen, named), size)
+                    }
+                    PayloadConstant::Behind(range) | PayloadConstant::Within { range, .. } => {
+                        (data.add_range(start, &range, is_weight), length(&range))
+                    }
+                };
+                if is_new_weight {
+                    weights.entry(weight_kind(value)).or_default().add(bytes);
+                }
+            }
+        }
+    }
+
+    fn add_vulkan(&mut self, graph: VkGraph<'_>, start: u64, named: &NamedSizes<'_>) {
+        let datatypes = self.datatypes.get_or_insert_default();
+        for value in graph.values().into_iter().flatten() {
+            if let Some(GraphTypes::VkTensor(tensor)) = value.value() {
+                let count = datatypes.entry((tensor.datatype().name(), None)).or_default();
+                *count = count.saturating_add(1);
+            }
+        }
+        let (data, mut seen) = (self.data.get_or_insert_default(), SeenKeys::new());
+        for constant in graph.constants().into_iter().flatten() {
+            let (offset, size) = (constant.offset(), constant.length());
+            match constant.named_key() {
+                // As in the backend, only the largest offset means named data.
+                Some(key) if offset == u64::MAX => {
+                    data.add_key((key, size), false, &mut seen, named);
+                }
+                _ => {
+                    data.add_range(start, &(offset..offset.saturating_add(size)), false);
+                }
+            }
+        }
+    }
+
+    fn add_mlx(&mut self, graph: MLXGraph<'_>, named: &NamedSizes<'_>) {
+        let datatypes = self.datatypes.get_or_insert_default();
+        let metas = graph.tensor_meta().unwrap_or_default();
+        for meta in metas.iter() {
+            let datatype = ScalarType(meta.scalar_type()).name();
+            let count = datatypes.entry((datatype, None)).or_default();
+            *count = count.saturating_add(1);
+        }
+        let (data, mut seen) = (self.data.get_or_insert_default(), SeenKeys::new());
+        let count = graph.num_constant_tensors();
+        for slot in graph.named_slots().into_iter().flatten() {
+            let Some(tensor) = slot.slot() else { continue };
+            let is_constant = tensor.slot_type() == SlotType::TensorSlot && tensor.idx() < count;
+            let Some(name) = slot.name().filter(|_| is_constant) else { continue };
+            let size = metas.get(index(tensor.idx())).and_then(mlx_size).unwrap_or_default();
+            data.add_key((name, size), false, &mut seen, named);
+        }
+    }
+
+    fn summary(self) -> GraphSummary {
+        let Self { read, unreadable, operators, datatypes, data, weights } = self;
+        let nodes = operators.values().fold(0u64, |sum, count| sum.saturating_add(*count));
+        let operators = operators.into_iter().map(|(name, calls)| OperatorSummary { name, calls });
+        let mut operators: Vec<_> = operators.collect();
+        operators.sort_by_key(|operator| Reverse(operator.calls));
+        let datatypes = datatypes.map(|datatypes| {
+            let datatypes = datatypes.into_iter().map(|((datatype, quantization), values)| {
+                DatatypeSummary { datatype, quantization, values }
+            });
+            let mut datatypes: Vec<_> = datatypes.collect();
+            datatypes.sort_by_key(|datatype| Reverse(datatype.values));
+            datatypes
+        });
+        let weights = weights.map(|weights| {
+            let weights = weights.into_iter().map(|((datatype, quantization, group_size), of)| {
+                let DataAmount { count, bytes } = of;
+                WeightSummary { datatype, quantization, group_size, count, bytes }
+            });
+            let mut weights: Vec<_> = weights.collect();
+            weights.sort_by_key(|weight| Reverse(weight.bytes));
+            weights
+        });
+        let (constants, external) = data.map(|data| (data.all, data.external)).unzip();
+        GraphSummary { read, unreadable, nodes, operators, datatypes, constants, weights, external }
+    }
+}
+
+impl Data {
+    /// Adds named data with the size that a graph declares. Returns whether it is a weight that was
+    /// not counted before.
+    fn add_key(
+        &mut self,
+        (key, size): (&str, u64),
+        is_weight: bool,
+        seen: &mut SeenKeys,
+        named: &NamedSizes<'_>,
+    ) -> bool {
+        cost::look_up("", seen.len());
+        let known = seen.entry((key.as_ptr().addr(), key.len()));
+        if let Entry::Occupied(known) = &known
+            && (*known.get() || !is_weight)
+        {
+            return false;
+        }
+        known.and_modify(|known| *known = true).or_insert(is_weight);
+        let key = until_nul(key);
+        cost::look_up(key, self.pieces.len());
+        let (is_new, is_new_weight) = self.add_piece(Piece::Key(key.into()), is_weight);
+        if is_new {
+            self.all.add(size);
+            cost::look_up(key, named.len());
+            if !named.contains_key(key) {
+                self.external.add(size);
+            }
+        }
+        is_new_weight
+    }
+
+    /// Adds a range of the payload that begins at `start`. Returns whether it is a weight that was
+    /// not counted before.
+    fn add_range(&mut self, start: u64, range: &Range<u64>, is_weight: bool) -> bool {
+        let at = |pos: u64| start.saturating_add(pos);
+        cost::look_up("", self.pieces.len());
+        let piece = Piece::Range(at(range.start), at(range.end));
+        let (is_new, is_new_weight) = self.add_piece(piece, is_weight);
+        if is_new {
+            self.all.add(length(range));
+        }
+        is_new_weight
+    }
+
+    /// Returns whether the piece is new, and whether it is a weight that was not counted before.
+    fn add_piece(&mut self, piece: Piece, is_weight: bool) -> (bool, bool) {
+        match self.pieces.entry(piece) {
+            Entry::Vacant(entry) => {
+                entry.insert(is_weight);
+                (true, is_weight)
+            }
+            Entry::Occupied(mut entry) => {
+                let was_weight = *entry.get();
+                entry.insert(was_weight || is_weight);
+                (false, is_weight && !was_weight)
+            }
+        }
+    }
+}
+
+/// Returns the number of bytes of a tensor of MLX; `None` if a size or the datatype is unknown.
+fn mlx_size(meta: TensorMeta<'_>) -> Option<u64> {
+    let shape = meta.shape().unwrap_or_default();
+    let mut bytes = ScalarType(meta.scalar_type()).element_size()?;
+    // The backend refuses more than 16 dimensions.
+    for size in shape.iter().take(16) {
+        bytes = bytes.checked_mul(u64::try_from(size.value()).ok()?)?;
+    }
+    Some(bytes)
+}
+
+/// Returns the kind of a weight.
+fn weight_kind(value: XValue<'_>) -> WeightKind {
+    let (datatype, quantization) = datatype(value);
+    let group_size = match value.xvalue_union() {
+        Some(XValueUnion::XNNQuantizedTensorValue(value)) => match value.quant_params() {
+            Some(XNNQuantParams::PerChannelGroupQuant(quant)) => Some(quant.group_size()),
+            _ => None,
+        },
+        _ => None,
+    };
+    (datatype, quantization, group_size)
+}
+
+/// Returns the names of a value's datatype and quantization.
+fn datatype(value: XValue<'_>) -> ValueType {
+    let quantization = match value.xvalue_union() {
+        Some(XValueUnion::XNNQuantizedTensorValue(value)) => value.quant_params(),
+        _ => None,
+    };
+    let datatype = tensor_of(value).and_then(|tensor| tensor.datatype().name());
+    (datatype, quantization.and_then(|quantization| quantization.name()))
+}

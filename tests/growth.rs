@@ -1,0 +1,161 @@
+//! Tests that the cost of all rules grows at most as n log n with the size of the FlatBuffer.
+
+use std::collections::BTreeSet;
+use std::format;
+use std::fs;
+use std::vec;
+use std::vec::Vec;
+
+use self::families::FAMILIES;
+use pte::check::{Check, Checker, Policy, RULES};
+use pte::flat::cost;
+use pte::map::{ByteInfo, Map, Nesting};
+use pte::payload::PayloadContents;
+use pte::{File, Handle, Limits, Ptd};
+
+mod build;
+mod families;
+mod graph;
+mod memory;
+mod tensors;
+
+/// A file, and the `.ptd` files that it is judged with.
+struct Made(Vec<u8>, Vec<Vec<u8>>);
+
+/// Returns the name of each family of hostile programs, and a function that makes a program of a
+/// given size. Tests of other modules use these programs.
+pub(crate) fn hostile() -> impl Iterator<Item = (&'static str, impl Fn(usize) -> Vec<u8>)> {
+    FAMILIES.iter().map(|&(name, _, make)| (name, move |n| make(n).0))
+}
+
+/// The limits of costs that grow with the size of a file.
+pub(crate) struct GrowthLimits {
+    /// The maximum number of steps for each byte, divided by the binary logarithm of the size.
+    pub(crate) most_steps: f64,
+    /// The maximum growth of the steps, divided by the growth of the bytes.
+    pub(crate) most_growth: f64,
+    /// The number of steps for each byte, divided as above, below which any growth is allowed:
+    /// constant costs dominate.
+    pub(crate) few_steps: f64,
+}
+
+impl GrowthLimits {
+    /// Adds a line to `wrong` for each size at which a family of files exceeds the limits. `costs`
+    /// are the steps and the bytes by size, from the smallest on; `None` if there is no such file.
+    pub(crate) fn compare(
+        &self,
+        name: &str,
+        costs: &[Option<(f64, f64)>],
+        wrong: &mut Vec<String>,
+    ) {
+        for pair in costs.windows(2) {
+            let [Some((few, less)), Some((many, more))] = pair else { continue };
+            let (growth, each) = ((many / few) / (more / less), many / (more * more.log2()));
+            if each > self.most_steps || growth > self.most_growth && each > self.few_steps {
+                wrong.push(format!("{name}: {each:.2} steps, growing {growth:.2} times"));
+            }
+        }
+    }
+}
+
+/// The cost of judging a file, and the findings.
+struct Cost {
+    bytes: usize,
+    steps: u64,
+    /// For each broken rule, its subject and the number of its findings.
+    broken: Vec<(&'static str, u64)>,
+}
+
+impl Cost {
+    /// Runs every kind of check on a file, and counts the cost.
+    fn of(Made(file, data): &Made) -> Self {
+        let limits = Limits::UNTRUSTED;
+        let opened = Handle::open(&file[..], &limits).unwrap();
+        let data: Vec<_> = data.iter().map(|data| Ptd::read(data).unwrap()).collect();
+        let file = opened.file();
+        let region = file.region_range();
+        let own = (region.end - region.start) as usize;
+        let bytes = own + data.iter().map(|data| data.region().len()).sum::<usize>();
+        cost::taken();
+        let checker = Checker::new().data(&data).policy(Policy::new().runtime((0, 1)));
+        let mut reports = vec![checker.check(&opened).unwrap()];
+        reports.extend(data.iter().map(Check::check));
+        // The cost of a map counts too, and must keep to the same limits as the rules.
+        let payloads = PayloadContents::all_with_parts(&opened, &limits).unwrap();
+        let map = Map::in_detail_with_payloads(&file, &payloads);
+        drop(map.nested(Nesting { depth: 9, most: 16 }));
+        drop(ByteInfo::of(&file, region.end / 2));
+        data.into_iter().for_each(|data| drop(Map::of(&File::Ptd(data))));
+        let steps = cost::taken();
+        let counts = reports.iter().flat_map(pte::check::Report::counts);
+        let broken = counts.map(|(rule, count)| (rule.subject, count)).collect();
+        Self { bytes, steps, broken }
+    }
+
+    /// Returns the cost per byte, divided by the binary logarithm of the size.
+    fn each(&self) -> f64 {
+        self.steps as f64 / (self.bytes as f64 * f64::from(self.bytes.ilog2()))
+    }
+}
+
+#[test]
+fn no_file_makes_a_rule_take_more_than_n_log_n_steps() {
+    let mut wrong = Vec::new();
+    let mut reached = BTreeSet::new();
+    for (name, subjects, make) in FAMILIES {
+        let costs = SIZES.map(|n| {
+            let cost = Cost::of(&make(n));
+            for subject in *subjects {
+                let most =
+                    cost.broken.iter().filter(|(of, _)| of == subject).map(|(_, n)| *n).max();
+                if most < Some(n as u64 / 16) {
+                    wrong.push(format!("{name}: {subject} is broken {most:?} times of {n}"));
+                }
+            }
+            cost
+        });
+        reached.extend(subjects.iter().copied());
+        let growth = costs.windows(2).map(|pair| {
+            let (steps, bytes) = (
+                pair[1].steps as f64 / pair[0].steps as f64,
+                pair[1].bytes as f64 / pair[0].bytes as f64,
+            );
+            steps / bytes
+        });
+        let growth = growth.fold(0.0, f64::max);
+        let each = costs.iter().map(Cost::each).fold(0.0, f64::max);
+        if growth > MOST_GROWTH || each > MOST_STEPS {
+            wrong
+                .push(format!("{name}: {each:.2} steps, growing {growth:.2} times with the bytes"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let subjects = RULES.iter().map(|rules| rules[0].subject);
+    // The subject `kind` is exempt: a file has at most one finding on its kind.
+    let subjects: BTreeSet<_> = subjects.filter(|subject| *subject != "kind").collect();
+    assert_eq!(reached, subjects, "every subject is attacked");
+}
+
+#[test]
+fn genuine_files_take_few_steps() {
+    for folder in ["tests/data/pte", "tests/data/ptd"] {
+        for entry in fs::read_dir(crate::support::files::path(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            let file = fs::read(&path).unwrap();
+            let len = file.len() as u64;
+            let steps = Cost::of(&Made(file, vec![])).steps;
+            let most = len * MOST_STEPS_OF_GENUINE;
+            assert!(0 < steps && steps <= most, "{}: {steps} steps", path.display());
+        }
+    }
+}
+
+/// The sizes `n` that a file of each family is made with.
+const SIZES: [usize; 4] = [256, 512, 1024, 2048];
+/// The largest growth of the cost relative to the size when `n` doubles. n log n needs slightly
+/// more than 1, and n² needs 2.
+const MOST_GROWTH: f64 = 1.3;
+/// The largest allowed cost per byte, divided by the binary logarithm of the size.
+const MOST_STEPS: f64 = 5.0;
+/// The largest allowed cost per byte of a genuine file.
+const MOST_STEPS_OF_GENUINE: u64 = 8;

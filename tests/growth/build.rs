@@ -1,0 +1,261 @@
+//! Builds hostile files whose parts are shared, which no writer makes.
+
+use std::collections::BTreeMap;
+use std::vec;
+use std::vec::Vec;
+
+use pte::Ptd;
+use pte::Pte;
+use pte::file::header::{ExtendedHeader, FlatTensorHeader};
+use pte::flat::desc::{Kind, Schema, TableDesc};
+use pte::schema::{flat_tensor, mlx, native, program, qnn, vulkan, xnnpack};
+
+/// The place of a written table, vector or string, as an offset from the end of the FlatBuffer.
+/// Tables and vectors that are written later may refer to it any number of times.
+pub(super) type At = u32;
+
+/// The contents of a field.
+#[derive(Clone, Copy)]
+pub(super) enum Field {
+    To(At),
+    Number(i64),
+    /// The tag of a union, and its table.
+    One(u8, At),
+}
+
+/// Writes a FlatBuffer from its end to its beginning.
+pub(super) struct Builder {
+    schema: &'static Schema,
+    /// The bytes so far, in reverse order.
+    out: Vec<u8>,
+    vtables: BTreeMap<Vec<u8>, At>,
+}
+
+impl Builder {
+    pub(super) fn pte() -> Self {
+        Self { schema: &program::desc::SCHEMA, out: Vec::new(), vtables: BTreeMap::new() }
+    }
+
+    pub(super) fn ptd() -> Self {
+        Self { schema: &flat_tensor::desc::SCHEMA, ..Self::pte() }
+    }
+
+    pub(super) fn graph() -> Self {
+        Self { schema: &xnnpack::desc::SCHEMA, ..Self::pte() }
+    }
+
+    pub(super) fn mlx() -> Self {
+        Self { schema: &mlx::desc::SCHEMA, ..Self::pte() }
+    }
+
+    pub(super) fn vulkan() -> Self {
+        Self { schema: &vulkan::desc::SCHEMA, ..Self::pte() }
+    }
+
+    pub(super) fn native() -> Self {
+        Self { schema: &native::desc::SCHEMA, ..Self::pte() }
+    }
+
+    pub(super) fn qnn() -> Self {
+        Self { schema: &qnn::desc::SCHEMA, ..Self::pte() }
+    }
+
+    fn desc(&self, table: &str) -> &'static TableDesc {
+        self.schema.tables.iter().find(|desc| desc.name == table).unwrap()
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> At {
+        self.out.extend(bytes.iter().rev());
+        self.out.len() as At
+    }
+
+    /// Adds zeros until the length after `more` further bytes is a multiple of `align`.
+    fn align(&mut self, align: usize, more: usize) {
+        while !(self.out.len() + more).is_multiple_of(align) {
+            self.out.push(0);
+        }
+    }
+
+    pub(super) fn bytes(&mut self, bytes: &[u8]) -> At {
+        self.align(4, bytes.len());
+        self.write(bytes);
+        self.write(&(bytes.len() as u32).to_le_bytes())
+    }
+
+    pub(super) fn text(&mut self, text: &str) -> At {
+        self.align(4, text.len() + 1);
+        self.write(&[0]);
+        self.write(text.as_bytes());
+        self.write(&(text.len() as u32).to_le_bytes())
+    }
+
+    /// Returns a vector of i32.
+    pub(super) fn numbers(&mut self, numbers: impl IntoIterator<Item = usize>) -> At {
+        let numbers: Vec<_> = numbers.into_iter().collect();
+        let bytes: Vec<_> = numbers.iter().flat_map(|n| (*n as u32).to_le_bytes()).collect();
+        self.align(4, 0);
+        self.write(&bytes);
+        self.write(&(numbers.len() as u32).to_le_bytes())
+    }
+
+    /// Returns a vector of i64 or u64.
+    pub(super) fn longs(&mut self, numbers: impl IntoIterator<Item = usize>) -> At {
+        let numbers: Vec<_> = numbers.into_iter().collect();
+        let bytes: Vec<_> = numbers.iter().flat_map(|n| (*n as u64).to_le_bytes()).collect();
+        self.align(8, 0);
+        self.write(&bytes);
+        self.write(&(numbers.len() as u32).to_le_bytes())
+    }
+
+    /// Returns a vector of tables. A table may be in it several times.
+    pub(super) fn tables(&mut self, tables: impl IntoIterator<Item = At>) -> At {
+        let tables: Vec<_> = tables.into_iter().collect();
+        self.align(4, 0);
+        for &table in tables.iter().rev() {
+            let here = self.out.len() as At + 4;
+            self.write(&(here - table).to_le_bytes());
+        }
+        self.write(&(tables.len() as u32).to_le_bytes())
+    }
+
+    pub(super) fn table(&mut self, name: &str, fields: &[(&str, Field)]) -> At {
+        let (mut parts, desc) = (Vec::new(), self.desc(name));
+        for &(field, given) in fields {
+            let field = desc.field(field).unwrap_or_else(|| panic!("no {field} in {name}"));
+            match (given, field.kind) {
+                (Field::Number(n), Kind::Scalar(scalar)) => {
+                    parts.push((scalar.prim.size(), field.slot, Field::Number(n)));
+                }
+                (Field::One(tag, at), Kind::Union(_)) => {
+                    parts.push((1, field.slot, Field::Number(tag.into())));
+                    parts.push((4, field.slot + 1, Field::To(at)));
+                }
+                (Field::To(at), _) => parts.push((4, field.slot, Field::To(at))),
+                _ => panic!("{}", field.name),
+            }
+        }
+        parts.sort_by_key(|&(size, slot, _)| (core::cmp::Reverse(size), slot));
+        let slots = parts.iter().map(|part| part.1 + 1).max().unwrap_or(0);
+        let mut words = vec![0u16; usize::from(slots) + 2];
+        let mut size = 4;
+        for part in &parts {
+            words[usize::from(part.1) + 2] = size;
+            size += part.0;
+        }
+        (words[0], words[1]) = (slots * 2 + 4, size);
+        let vtable = self.vtable(&words);
+        // The largest field comes directly after the offset to the vtable.
+        let largest = parts.first().map_or(4, |part| part.0).max(4);
+        self.align(largest.into(), (size - 4).into());
+        for &(size, _, field) in parts.iter().rev() {
+            let bytes = match field {
+                Field::Number(n) => n.to_le_bytes(),
+                Field::To(at) => {
+                    let here = self.out.len() as At + 4;
+                    i64::from(here - at).to_le_bytes()
+                }
+                Field::One(..) => panic!("a union is two parts"),
+            };
+            self.write(&bytes[..usize::from(size)]);
+        }
+        let here = self.out.len() as At + 4;
+        self.write(&(i64::from(vtable) - i64::from(here)).to_le_bytes()[..4])
+    }
+
+    /// Returns a table of the type `name` whose union holds `member`.
+    pub(super) fn held(&mut self, name: &str, member: &str, fields: &[(&str, Field)]) -> At {
+        let desc = self.desc(name);
+        let (slot, union) = desc.union.unwrap();
+        let mut members = (1..).zip(union.members);
+        let (tag, member) = members.find(|(_, known)| known.name == member).unwrap();
+        let held = self.table(member.table.name, fields);
+        let field = desc.fields.iter().find(|field| field.slot == slot).unwrap();
+        self.table(name, &[(field.name, Field::One(tag, held))])
+    }
+
+    fn vtable(&mut self, words: &[u16]) -> At {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        if let Some(&at) = self.vtables.get(&bytes) {
+            return at;
+        }
+        self.align(4, bytes.len());
+        let at = self.write(&bytes);
+        self.vtables.insert(bytes, at);
+        at
+    }
+
+    /// Writes a table that has its own vtable with an unknown field.
+    pub(super) fn with_own_vtable(&mut self, name: &str) -> At {
+        let slots = self.desc(name).slots() + 1;
+        let mut words = vec![0u16; usize::from(slots) + 2];
+        (words[0], words[1], words[usize::from(slots) + 1]) = (slots * 2 + 4, 8, 4);
+        self.vtables.clear();
+        let vtable = self.vtable(&words);
+        self.align(4, 4);
+        self.write(&[0; 4]);
+        let here = self.out.len() as At + 4;
+        self.write(&(i64::from(vtable) - i64::from(here)).to_le_bytes()[..4])
+    }
+
+    /// Returns the FlatBuffer alone, such as a payload without a header.
+    pub(super) fn alone(self, root: At) -> Vec<u8> {
+        let end = (self.out.len() + 8).next_multiple_of(16);
+        let mut buffer = (end as u32 - root).to_le_bytes().to_vec();
+        buffer.extend(self.schema.identifier);
+        buffer.resize(end - self.out.len(), 0);
+        buffer.extend(self.out.iter().rev());
+        buffer
+    }
+
+    /// Returns the file, with `data` after the FlatBuffer. Unused bytes are added until the work
+    /// budget allows all visits of shared parts.
+    pub(super) fn finish(self, root: At, data: &[u8]) -> Vec<u8> {
+        let mut idle = 0;
+        loop {
+            let file = self.file(root, data, idle);
+            let read = match self.schema.extension {
+                "pte" => Pte::read(&file).err(),
+                _ => Ptd::read(&file).err(),
+            };
+            match read {
+                Some(error) if error.code() == "work-limit" => idle += self.out.len().max(64),
+                Some(error) => panic!("{error}"),
+                None => return file,
+            }
+        }
+    }
+
+    fn file(&self, root: At, data: &[u8], idle: usize) -> Vec<u8> {
+        let chunk: u32 = if self.schema.extension == "pte" { 32 } else { 48 };
+        let front = chunk + 8;
+        let end = (self.out.len() + idle + front as usize).next_multiple_of(16);
+        let (program_size, segment_data_size) = (end as u64, data.len() as u64);
+        let segment_base_offset = program_size;
+        let header = match chunk {
+            32 => {
+                ExtendedHeader { length: 32, program_size, segment_base_offset, segment_data_size }
+                    .to_bytes()
+            }
+            _ => FlatTensorHeader {
+                length: 40,
+                flatbuffer_offset: chunk.into(),
+                flatbuffer_size: program_size - u64::from(chunk),
+                segment_base_offset,
+                segment_data_size,
+            }
+            .to_bytes(),
+        };
+        let mut file = (end as u32 - root).to_le_bytes().to_vec();
+        file.extend(self.schema.identifier);
+        file.extend(header);
+        file.resize(end - self.out.len(), 0);
+        file.extend(self.out.iter().rev());
+        file.extend_from_slice(data);
+        file
+    }
+}
+
+/// Returns a count as the number in a field.
+pub fn number(count: usize) -> Field {
+    Field::Number(count as i64)
+}

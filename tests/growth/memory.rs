@@ -1,0 +1,31 @@
+//! Tests that liveness analysis costs O(n log n) for every hostile file.
+
+use std::vec::Vec;
+
+use super::{GrowthLimits, hostile};
+use pte::Limits;
+use pte::Pte;
+use pte::flat::cost;
+use pte::memory::Memory;
+
+#[test]
+fn no_file_takes_more_than_n_log_n_steps() {
+    let (mut wrong, mut seen) = (Vec::new(), 0u64);
+    for (name, make) in hostile() {
+        let costs = [256, 512, 1024, 2048].map(|n| {
+            let file = make(n);
+            let Ok(pte) = Pte::read_with(&file, &Limits::UNTRUSTED) else { return None };
+            cost::taken();
+            for plan in pte.program().execution_plan().into_iter().flatten() {
+                seen = seen.saturating_add(Memory::of(&pte, plan).instruction_count().into());
+            }
+            let bytes = pte.region().len() as f64;
+            Some((cost::taken() as f64, bytes))
+        });
+        LIMITS.compare(name, &costs, &mut wrong);
+    }
+    assert!(seen > 10_000, "instructions were replayed: {seen}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+const LIMITS: GrowthLimits = GrowthLimits { most_steps: 5.0, most_growth: 1.3, few_steps: 0.25 };

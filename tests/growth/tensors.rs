@@ -1,0 +1,35 @@
+//! The cost of listing tensors, constants and requests: O(n log n) for every hostile file.
+
+use std::vec::Vec;
+
+use super::{GrowthLimits, hostile};
+use pte::Handle;
+use pte::Limits;
+use pte::flat::cost;
+use pte::payload::PayloadContents;
+use pte::tensors::{ConstantRow, KeyRequest, TensorRow};
+
+#[test]
+fn no_list_takes_more_than_n_log_n_steps() {
+    let (mut wrong, mut requested) = (Vec::new(), 0);
+    for (name, make) in hostile() {
+        let costs = [256, 512, 1024].map(|n| {
+            let bytes = make(n);
+            let opened = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
+            let file = opened.file();
+            cost::taken();
+            let payloads = PayloadContents::all(&opened, &Limits::UNTRUSTED).unwrap();
+            let rows = TensorRow::all(&file).count() + ConstantRow::all(&file, &payloads).len();
+            let requests = KeyRequest::all(&opened, "", &Limits::UNTRUSTED).unwrap().len();
+            requested += requests;
+            let bytes = opened.region_len() as f64;
+            Some((cost::taken() as f64 + (rows + requests) as f64, bytes))
+        });
+        LIMITS.compare(name, &costs, &mut wrong);
+    }
+    assert!(requested > 90, "requests were found: {requested}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The slowest file takes 0.5 steps for each byte and binary logarithm.
+const LIMITS: GrowthLimits = GrowthLimits { most_steps: 1.0, most_growth: 1.3, few_steps: 0.05 };
