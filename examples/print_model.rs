@@ -6,6 +6,7 @@ use core::error::Error;
 use std::{env, fs};
 
 use pte::Pte;
+use pte::Sound;
 use pte::sound::{Operation, Value};
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -6,6 +6,7 @@ use core::error::Error;
 use std::{env, fs};
 
 use pte::Pte;
+use pte::Sound;
 use pte::Storage;
 use pte::schema::program::view::KernelTypes;
 use pte::schema::scalar::ScalarType;

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use pte::Check;
 use pte::Ptd;
 use pte::build::{BuildError, PtdBuilder, Shape};
 use pte::check::Severity;

@@ -12,7 +12,7 @@
     reason = "a test that goes wrong is meant to stop"
 )]
 
-mod support;
+use pte_tests as support;
 
 mod cli;
 mod examples;

@@ -151,7 +151,7 @@ fn payloads_inside_the_flatbuffers_part_are_looked_at_too() {
 #[test]
 fn a_payload_begins_as_those_of_its_backend_do() {
     let found = |backend: &str, payload: &[u8]| {
-        let call = crate::support::files::read_to_string("tests/rules/base/call.json").unwrap();
+        let call = files::read_to_string("tests/rules/base/call.json").unwrap();
         let mut file: Value = serde_json::from_str(&call).unwrap();
         file["root"]["execution_plan"][0]["delegates"] = json!([{
             "id": backend, "processed": {"location": "INLINE", "index": 0}, "compile_specs": []
@@ -302,7 +302,7 @@ fn things() -> Vec<(Vec<u8>, Option<&'static str>)> {
 
 /// linear.pte with more bytes behind its last segment.
 fn longer(rest: &[u8]) -> (Vec<u8>, u64) {
-    let mut bytes = crate::support::files::read("tests/data/pte/linear.pte").unwrap();
+    let mut bytes = files::read("tests/data/pte/linear.pte").unwrap();
     let end = bytes.len() as u64;
     bytes.extend_from_slice(rest);
     (bytes, end)
@@ -328,7 +328,7 @@ fn what_lies_across_two_pieces_is_found() {
     let region = 0x650u64;
     for (thing, what) in things() {
         let Some(what) = what else { continue };
-        let end = crate::support::files::metadata("tests/data/pte/linear.pte").unwrap().len();
+        let end = files::metadata("tests/data/pte/linear.pte").unwrap().len();
         let border = (region + (1 << 20) - end) as usize;
         let reach = 4096;
         for at in [

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs;
 
+use pte::Check;
 use pte::Ptd;
 use pte::build::{PtdBuilder, Shape};
 use pte::check::Severity;

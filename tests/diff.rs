@@ -1,7 +1,5 @@
 //! Comparisons of two files: one change is one difference, and another encoding is none.
 
-use std::fs;
-
 use pte::diff::{Class, Comparison, Difference, Given, Verdict, compare};
 use pte::model::{self, AnyPtd};
 use pte::{Handle, Limits, Ptd, Pte};

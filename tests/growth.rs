@@ -1,32 +1,19 @@
 //! Tests that the cost of all rules grows at most as n log n with the size of the FlatBuffer.
 
 use std::collections::BTreeSet;
-use std::format;
 use std::fs;
-use std::vec;
-use std::vec::Vec;
 
-use self::families::FAMILIES;
 use pte::check::{Check, Checker, Policy, RULES};
 use pte::flat::cost;
 use pte::map::{ByteInfo, Map, Nesting};
 use pte::payload::PayloadContents;
 use pte::{File, Handle, Limits, Ptd};
 
-mod build;
-mod families;
+use crate::support::hostile::{FAMILIES, Made};
+
 mod graph;
 mod memory;
 mod tensors;
-
-/// A file, and the `.ptd` files that it is judged with.
-struct Made(Vec<u8>, Vec<Vec<u8>>);
-
-/// Returns the name of each family of hostile programs, and a function that makes a program of a
-/// given size. Tests of other modules use these programs.
-pub(crate) fn hostile() -> impl Iterator<Item = (&'static str, impl Fn(usize) -> Vec<u8>)> {
-    FAMILIES.iter().map(|&(name, _, make)| (name, move |n| make(n).0))
-}
 
 /// The limits of costs that grow with the size of a file.
 pub(crate) struct GrowthLimits {

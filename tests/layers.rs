@@ -13,7 +13,7 @@ use imports::{Modules, Names};
 
 #[test]
 fn every_file_uses_only_what_is_listed_above_it() {
-    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("src");
+    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("src");
     let lib = fs::read_to_string(source.join("lib.rs")).unwrap();
     let order = modules(&lib);
     let reexports = reexports(&lib);
@@ -43,7 +43,7 @@ fn every_file_uses_only_what_is_listed_above_it() {
 
 #[test]
 fn no_two_modules_of_a_directory_use_each_other() {
-    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("src");
+    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("src");
     let read = |path: PathBuf| {
         let module = module_of(path.strip_prefix(&source).unwrap());
         (module, bare(&fs::read_to_string(path).unwrap()))
@@ -67,7 +67,7 @@ fn no_two_modules_of_a_directory_use_each_other() {
 
 #[test]
 fn the_command_sees_only_what_is_public() {
-    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("src");
+    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("src");
     let main = fs::read_to_string(source.join("main.rs")).unwrap();
     assert!(
         main.contains("mod cli;"),
@@ -80,7 +80,7 @@ fn the_command_sees_only_what_is_public() {
 /// The library forbids unsafe code. The Python package maps files, and fills buffers of Python.
 #[test]
 fn unsafe_code_is_in_one_file() {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
     assert!(manifest.contains("unsafe_code = \"forbid\""));
     let files = rust_files(&root.join("python/src")).into_iter();
@@ -96,7 +96,7 @@ fn unsafe_code_is_in_one_file() {
 /// Messages go where untrusted text is escaped, inputs come from where streams are bounded.
 #[test]
 fn the_command_speaks_and_opens_files_in_one_place() {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("src/cli");
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("src/cli");
     let mut found = Vec::new();
     for path in rust_files(&folder) {
         let text = code(&fs::read_to_string(&path).unwrap());
@@ -121,7 +121,7 @@ fn the_command_speaks_and_opens_files_in_one_place() {
 #[test]
 fn the_trusted_base_stays_small() {
     // A review of the code that follows unproven offsets reads these files.
-    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("src");
+    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("src");
     for (file, most) in [
         ("bytes.rs", 76),
         ("flat/verify.rs", 260),

@@ -11,7 +11,7 @@
     reason = "a test that goes wrong is meant to stop"
 )]
 
-mod support;
+use pte_tests as support;
 
 mod build_ptd;
 #[cfg(feature = "json")]

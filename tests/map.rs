@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use pte::Check;
 use pte::Storage;
 use pte::flat::json;
 use pte::map::{
@@ -128,7 +129,7 @@ fn what_nothing_refers_to_is_reported() {
 /// Tables that two methods share belong to the first method.
 #[test]
 fn shared_bytes_are_those_of_the_first() {
-    let bytes = crate::support::files::read("tests/data/pte/xnn_gpt.pte").unwrap();
+    let bytes = files::read("tests/data/pte/xnn_gpt.pte").unwrap();
     let file = read(&bytes);
     let map = Map::of(&file);
     let constants = part(map.root(), "constants").unwrap();
@@ -372,7 +373,7 @@ fn ranges_and_bytes_have_the_same_parents() {
     }
     let mut seen = [0; 2];
     for name in ["linear.pte", "add.pte", "xnn_gpt.pte", "cond.pte", "v0.2.0_mutable.pte"] {
-        let bytes = crate::support::files::read(format!("tests/data/pte/{name}")).unwrap();
+        let bytes = files::read(format!("tests/data/pte/{name}")).unwrap();
         let file = read(&bytes);
         let map = Map::in_detail(&file);
         for nesting in [Nesting { depth: 4, most: 16 }, Nesting { depth: 99, most: usize::MAX }] {
@@ -436,7 +437,7 @@ fn a_byte_behind_the_fields_has_a_range_within_the_file() {
 /// In generation 0 the FlatBuffer begins after the header, with its own root offset and identifier.
 #[test]
 fn the_first_bytes_of_generation_0_are_reported() {
-    let bytes = crate::support::files::read("tests/data/ptd/vgen1a_ptd_direct_16.ptd").unwrap();
+    let bytes = files::read("tests/data/ptd/vgen1a_ptd_direct_16.ptd").unwrap();
     let file = read(&bytes);
     let begin = file.region_range().start;
     assert_eq!(begin, 48);
@@ -498,7 +499,7 @@ fn payloads_in_programs_have_the_parts_of_standalone_files() {
         "v0.2.0_xnn_qs8",
         "v0.5.0_xnn_inline",
     ] {
-        let bytes = crate::support::files::read(format!("tests/data/pte/{name}.pte")).unwrap();
+        let bytes = files::read(format!("tests/data/pte/{name}.pte")).unwrap();
         let handle = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
         let file = handle.file();
         let contents = PayloadContents::all_with_parts(&handle, &Limits::UNTRUSTED).unwrap();
@@ -566,7 +567,7 @@ fn named_data_of_vulkan_and_mlx_belongs_to_a_delegate() {
             ],
         ),
     ] {
-        let bytes = crate::support::files::read(format!("tests/data/pte/{name}.pte")).unwrap();
+        let bytes = files::read(format!("tests/data/pte/{name}.pte")).unwrap();
         let handle = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
         let contents = PayloadContents::all(&handle, &Limits::UNTRUSTED).unwrap();
         let file = handle.file();
@@ -581,7 +582,7 @@ fn named_data_of_vulkan_and_mlx_belongs_to_a_delegate() {
 /// The sections of a payload are data, and not unreferenced bytes.
 #[test]
 fn a_section_of_a_payload_is_data() {
-    let bytes = crate::support::files::read("tests/data/other/linear.etrecord").unwrap();
+    let bytes = files::read("tests/data/other/linear.etrecord").unwrap();
     let file = OtherFile::read(&&bytes[..], &Limits::UNTRUSTED).unwrap().unwrap().unwrap();
     let at = file.sections()[0].range.start;
     assert_eq!(ByteInfo::of_other(&file, at).unwrap().role(), ByteRole::Data);

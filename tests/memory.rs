@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use pte::Check;
 use pte::check::Severity;
 use pte::memory::{LiveRange, Memory, PlannedArena, PlannedTensor, TensorRole};
 use pte::schema::program::view::{ExecutionPlan, InstructionArguments, KernelTypes};
@@ -297,7 +298,7 @@ fn life(
 
 #[test]
 fn what_lies_outside_is_summed_once() {
-    let bytes = crate::support::files::read("tests/data/pte/linear.pte").unwrap();
+    let bytes = files::read("tests/data/pte/linear.pte").unwrap();
     let pte = Pte::read(&bytes).unwrap();
     let memory = Memory::of(&pte, plans(&pte).next().unwrap());
     // A weight of 4 × 8 and a bias of 4 floats.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use pte::Check;
 use pte::flat::json::{Options, write};
 use pte::flat::tree::Unknown;
 use pte::flat::write::WriterLayout;

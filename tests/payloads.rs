@@ -18,8 +18,8 @@ use pte::{Handle, Limits, Pte};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::rules::xnnpack::operators::sound;
-use crate::rules::xnnpack::{Inner, Input, Output, graph, node};
+use crate::support::xnnpack::sound;
+use crate::support::xnnpack::{Inner, Input, Output, graph, node};
 use crate::support::{build, files};
 
 #[cfg(feature = "json")]
@@ -81,7 +81,7 @@ fn tables(bytes: &[u8]) -> Option<Value> {
 #[test]
 fn tables_decode_as_flatc_decodes_them() {
     let mut compared = 0;
-    let samples = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/data/other");
+    let samples = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("tests/data/other");
     let samples = fs::read_dir(samples).unwrap().map(|entry| entry.unwrap().path());
     for path in samples.chain(genuine("")).chain(genuine("neighbours")) {
         let golden = path.with_file_name(format!("{}.json", files::name(&path)));

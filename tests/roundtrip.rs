@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use pte::Check;
 use pte::flat::desc::{Number, Schema};
 use pte::flat::json;
 use pte::flat::load::{self, LoadError};
@@ -42,7 +43,7 @@ fn files_come_back_from_their_dumps() {
 
 #[test]
 fn blobs_come_from_files() {
-    let bytes = crate::support::files::read("tests/data/pte/v0.2.0_inline_const.pte").unwrap();
+    let bytes = files::read("tests/data/pte/v0.2.0_inline_const.pte").unwrap();
     let mut blobs = Vec::new();
     let blob = |blob: &[u8]| {
         blobs.push(blob.to_vec());

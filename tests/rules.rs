@@ -1,7 +1,6 @@
 //! Rules on meaning, each on a genuine file with one change in its JSON.
 
-use std::fs;
-
+use pte::Check;
 use pte::check::{Checker, Report};
 use pte::schema::program::view::KernelTypes;
 use pte::{Arena, Storage};

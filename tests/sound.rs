@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::Path;
 
+use pte::Sound;
 use pte::check::{Checker, Severity, rules};
 use pte::sound::{DataSource, Operation, Value};
 use pte::{File, Limits, Ptd, Pte};
@@ -86,7 +87,7 @@ fn what_there_is_comes_up_in_genuine_files() {
 /// Every number of linear.pte is known.
 #[test]
 fn a_program_says_what_it_does() {
-    let bytes = crate::support::files::read("tests/data/pte/linear.pte").unwrap();
+    let bytes = files::read("tests/data/pte/linear.pte").unwrap();
     let program = Pte::read(&bytes).unwrap().sound().unwrap();
     let method = program.method("forward").unwrap();
     assert!(program.method("backward").is_none());
@@ -108,7 +109,7 @@ fn a_program_says_what_it_does() {
 
 #[test]
 fn a_report_says_why_a_file_is_not_sound() {
-    let mut bytes = crate::support::files::read("tests/data/pte/linear.pte").unwrap();
+    let mut bytes = files::read("tests/data/pte/linear.pte").unwrap();
     let at = {
         let pte = Pte::read(&bytes).unwrap();
         let plan = pte.program().execution_plan().unwrap().get(0).unwrap();
@@ -131,7 +132,7 @@ fn a_report_says_why_a_file_is_not_sound() {
 /// Notes and warnings do not keep a file from being sound, and are kept.
 #[test]
 fn a_sound_file_keeps_what_was_found() {
-    let bytes = crate::support::files::read("tests/data/ptd/vgen1b_ptd_direct_16.ptd").unwrap();
+    let bytes = files::read("tests/data/ptd/vgen1b_ptd_direct_16.ptd").unwrap();
     let data = Ptd::read(&bytes).unwrap().sound().unwrap();
     let found: Vec<_> = data.report().findings().iter().map(|finding| finding.rule.id).collect();
     assert!(found.contains(&"old-generation"), "{found:?}");
@@ -166,7 +167,7 @@ fn every_byte_of_small_files() {
 /// Every assumption rests on rules that exist and are Errors: a Warning proves nothing.
 #[test]
 fn what_is_taken_for_granted_is_an_error_where_it_is_not_so() {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("src/sound");
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("src/sound");
     let mut named = std::collections::BTreeSet::new();
     let mut calls = 0;
     for entry in fs::read_dir(folder).unwrap() {

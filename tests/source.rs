@@ -11,7 +11,7 @@ use pte::{File, Handle, Limits, OpenError, PastEnd, Source};
 
 use serde_json::json;
 
-use crate::rules::xnnpack::{Constant, Input, Output, graph, node};
+use crate::support::xnnpack::{Constant, Input, Output, graph, node};
 use crate::support::{build, files};
 
 /// A source that records which ranges were read.
@@ -74,7 +74,7 @@ fn neighbouring_parts_are_read_at_once() {
 
 #[test]
 fn a_segment_is_read_when_it_is_asked_for() {
-    let bytes = crate::support::files::read("tests/data/pte/linear.pte").unwrap();
+    let bytes = files::read("tests/data/pte/linear.pte").unwrap();
     let opened = Handle::open(Watched::new(&bytes), &Limits::UNTRUSTED).unwrap();
     let File::Pte(pte) = opened.file() else { panic!("a program") };
     let segment = pte.segment_range(0).unwrap();
@@ -88,7 +88,7 @@ fn a_segment_is_read_when_it_is_asked_for() {
 /// The header is not trusted: a region past the end of the file is never allocated.
 #[test]
 fn nothing_is_read_of_a_file_whose_header_lies() {
-    let mut bytes = crate::support::files::read("tests/data/pte/linear.pte").unwrap();
+    let mut bytes = files::read("tests/data/pte/linear.pte").unwrap();
     bytes[16..24].copy_from_slice(&(1u64 << 60).to_le_bytes());
     let watched = Watched::new(&bytes);
     match Handle::open(watched, &Limits::UNTRUSTED) {
@@ -156,8 +156,7 @@ fn a_region_past_the_limit_is_not_read() {
             self.0.read_at(pos, out)
         }
     }
-    let (bytes, reads) =
-        (crate::support::files::read("tests/data/pte/linear.pte").unwrap(), RefCell::new(0));
+    let (bytes, reads) = (files::read("tests/data/pte/linear.pte").unwrap(), RefCell::new(0));
     let limits = Limits { program: 1615, ..Limits::UNTRUSTED };
     match Handle::open(Counted(&bytes, &reads), &limits) {
         Err(OpenError::Refused(error)) => assert_eq!(error.code(), "program-limit"),
@@ -169,7 +168,7 @@ fn a_region_past_the_limit_is_not_read() {
 
 #[test]
 fn ranges_that_are_not_in_the_file_are_not_read() {
-    let bytes = crate::support::files::read("tests/data/pte/linear.pte").unwrap();
+    let bytes = files::read("tests/data/pte/linear.pte").unwrap();
     let opened = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
     let len = opened.file_len();
     assert_eq!(opened.read(len - 2..len), Ok(bytes[bytes.len() - 2..].to_vec()));

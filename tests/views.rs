@@ -12,7 +12,7 @@ use pte::{Ptd, Pte};
 use crate::support::files::{self, name};
 
 fn with<T>(file: &str, ask: impl FnOnce(&Pte<'_>) -> T) -> T {
-    let bytes = crate::support::files::read(format!("tests/data/pte/{file}")).unwrap();
+    let bytes = files::read(format!("tests/data/pte/{file}")).unwrap();
     ask(&Pte::read(&bytes).unwrap())
 }
 
@@ -207,7 +207,7 @@ fn generations_are_reported_apart() {
 #[test]
 fn one_view_shows_every_generation() {
     let entries = |file: &str| {
-        let bytes = crate::support::files::read(format!("tests/data/ptd/{file}")).unwrap();
+        let bytes = files::read(format!("tests/data/ptd/{file}")).unwrap();
         let ptd = Ptd::read(&bytes).unwrap();
         let rows: Vec<_> = ptd
             .entries()

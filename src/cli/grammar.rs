@@ -76,7 +76,7 @@ mod tests {
     fn verbs_that_read_no_file_show_no_limits() {
         let mut command = command();
         command.build();
-        for (verb, shown, hidden) in [
+        for (verb, shown, _hidden) in [
             ("explain", &["color", "output"][..], &["limits", "max_stream", "offline"][..]),
             ("check", &["limits", "max_findings", "offline"], &[]),
             ("build", &["max_program"], &["max_findings", "max_requests"]),

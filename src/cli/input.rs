@@ -621,15 +621,15 @@ impl Source for Bytes {
         }
     }
 
+    // A disk needs no notice.
+    #[cfg(feature = "remote")]
     fn will_read(&self, ranges: &mut dyn Iterator<Item = Range<u64>>) -> io::Result<()> {
+        let BytesPlace::Remote(file) = &self.file else { return Ok(()) };
         let start = self.part.as_ref().map_or(0, |part| part.start);
-        let moved =
-            |range: Range<u64>| range.start.saturating_add(start)..range.end.saturating_add(start);
-        match &self.file {
-            BytesPlace::Disk(_) => Ok(()),
-            #[cfg(feature = "remote")]
-            BytesPlace::Remote(file) => file.will_read(&mut ranges.map(moved)),
-        }
+        file.will_read(
+            &mut ranges
+                .map(|range| range.start.saturating_add(start)..range.end.saturating_add(start)),
+        )
     }
 
     fn file(&self) -> Option<&fs::File> {

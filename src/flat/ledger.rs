@@ -56,8 +56,7 @@ impl Ledger {
     }
 
     /// Returns the bytes that were counted.
-    #[cfg(test)]
-    pub(crate) fn spent(&self) -> u64 {
+    pub fn spent(&self) -> u64 {
         self.budget.saturating_sub(self.left)
     }
 

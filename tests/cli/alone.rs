@@ -65,7 +65,7 @@ fn verbs_show_a_record_of_an_export() {
         page.push_str(&good(&[verb, &[RECORD]].concat()));
     }
     assert_snapshot("record", &page);
-    let bytes = crate::support::files::read(RECORD).unwrap();
+    let bytes = files::read(RECORD).unwrap();
     let piped = run(&["info", "--json", "-"], None, &bytes);
     assert_eq!(piped.status.code(), Some(0), "{}", text(&piped.stderr));
     let edge = good(&["extract", RECORD, "--key", "edge_dialect_exported_program/plus"]);

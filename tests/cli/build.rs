@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::Path;
 
+use pte::Check;
 use pte::file::FileKind;
 use pte::flat::{json, load};
 use pte::model::json::{AnyFile, JsonError};

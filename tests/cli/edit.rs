@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::{BASIC, LINEAR, good, json, pte, text};
-use crate::model::amplified::{one_segment_listed_often, overlapping_constants};
+use crate::support::programs::{one_segment_listed_often, overlapping_constants};
 use crate::support::snapshot::assert_snapshot;
 
 #[test]
@@ -71,7 +71,7 @@ fn payload_constants_move_out_and_back() {
 fn in_place_replaces_the_file_only_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.pte");
-    fs::write(&path, crate::model::edit::traced()).unwrap();
+    fs::write(&path, crate::support::programs::traced()).unwrap();
     let file = path.to_str().unwrap();
     let before = fs::read(&path).unwrap();
     for args in

@@ -51,7 +51,7 @@ fn extract_writes_each_kind_of_part() {
         good(&[&["extract"], args, &["-o", out.to_str().unwrap()]].concat());
         fs::read(&out).unwrap()
     };
-    let whole = crate::support::files::read(LINEAR).unwrap();
+    let whole = files::read(LINEAR).unwrap();
     assert_eq!(take(&[LINEAR, "--segment", "0"]), whole[0x680..]);
     assert_eq!(take(&[LINEAR, "--program"]), whole[..0x650]);
     assert_eq!(take(&[LINEAR, "--tensor", "forward:1"]), whole[0x700..0x710]);
@@ -177,7 +177,7 @@ fn all_and_output_cannot_be_combined() {
 /// The name of a method may contain colons: the index follows the last one.
 #[test]
 fn extract_finds_the_tensors_of_a_method_with_colons() {
-    let whole = crate::support::files::read(LINEAR).unwrap();
+    let whole = files::read(LINEAR).unwrap();
     for name in ["a:b", ":", "forward:1", "a::"] {
         let mut model = ::pte::Pte::read(&whole).unwrap().to_model().unwrap();
         model.root.execution_plan.as_mut().unwrap()[0].name = Some(name.into());

@@ -70,8 +70,8 @@ fn check_takes_payloads_and_profiles() {
 /// A graph is refused in a standalone file if it is refused in a program.
 #[test]
 fn check_of_a_payload_has_the_rules_of_its_graph() {
-    let program = crate::rules::xnnpack::operators::sound("XNNAdd");
-    let broken = crate::rules::xnnpack::changed(&program, "-g/xnodes");
+    let program = crate::support::xnnpack::sound("XNNAdd");
+    let broken = crate::support::xnnpack::changed(&program, "-g/xnodes");
     let bytes = build::file(&broken.to_string());
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();

@@ -6,10 +6,10 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use super::{LINEAR, append_run, good, json, pte, run, text};
-use crate::rules::xnnpack::operators::sound;
 use crate::support::build;
 use crate::support::files;
 use crate::support::snapshot::assert_snapshot;
+use crate::support::xnnpack::sound;
 
 /// Each format, for plain calls, jumps and moves, delegates, and lists.
 #[test]

@@ -196,7 +196,7 @@ fn info_has_the_constants_of_vulkan_and_mlx() {
 
 /// Returns a program with one delegate, and the named data `7e98/weight` of 2,048 bytes.
 fn delegated(backend: &str, payload: &[u8], specs: Value) -> Vec<u8> {
-    let call = crate::support::files::read_to_string("tests/rules/base/call.json").unwrap();
+    let call = files::read_to_string("tests/rules/base/call.json").unwrap();
     let mut file: Value = serde_json::from_str(&call).unwrap();
     let root = &mut file["root"];
     root["execution_plan"][0]["delegates"] = value!([{

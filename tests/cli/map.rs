@@ -1,7 +1,5 @@
 //! `pte map`: every byte once, one byte with its path, and the page.
 
-use std::fs;
-
 use serde_json::Value;
 
 use super::{BASIC, LINEAR, append_run, good, json, pte, run, text};
@@ -70,7 +68,7 @@ fn map_ranges_cover_every_byte() {
 
 #[test]
 fn map_reads_standard_input() {
-    let bytes = crate::support::files::read(LINEAR).unwrap();
+    let bytes = files::read(LINEAR).unwrap();
     for more in [&[][..], &["--at", "100"], &["--json"], &["--html"]] {
         let done = run(&[&["map", "-"], more].concat(), None, &bytes);
         let shown = text(&done.stdout).replace("&lt;standard input&gt;", "<standard input>");

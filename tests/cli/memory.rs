@@ -159,7 +159,7 @@ fn a_budget_fails_a_build() {
         assert_eq!(document["methods"][0]["arenas"][0]["over"], 96, "{budgets:?}");
     }
     // An arena that the file does not declare is compared with its budget too.
-    let bytes = crate::support::files::read(LINEAR).unwrap();
+    let bytes = files::read(LINEAR).unwrap();
     let mut model = ::pte::Pte::read(&bytes).unwrap().to_model().unwrap();
     model.root.execution_plan.as_mut().unwrap()[0].non_const_buffer_sizes = Some(vec![0]);
     let file = tempfile::NamedTempFile::new().unwrap();
@@ -181,7 +181,7 @@ fn a_method_is_chosen_by_name() {
     assert_eq!(document["methods"][0]["name"], "get_state");
     assert_eq!(pte(&["memory", file, "--method", "nope"]).status.code(), Some(1));
     assert_eq!(pte(&["memory", file, "--svg", "--json"]).status.code(), Some(2));
-    let bytes = crate::support::files::read(LINEAR).unwrap();
+    let bytes = files::read(LINEAR).unwrap();
     let done = run(&["memory", "-"], None, &bytes);
     let shown = text(&done.stdout).replace("<standard input>", LINEAR);
     assert_eq!(shown, good(&["memory", LINEAR]));

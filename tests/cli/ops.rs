@@ -85,7 +85,7 @@ fn against_lists_missing_operators() {
         fs::write(folder.path().join(name), text).unwrap();
     }
     let model = folder.path().join("linear.pte");
-    fs::copy(crate::support::files::path(LINEAR), model).unwrap();
+    fs::copy(files::path(LINEAR), model).unwrap();
     let mut page = String::new();
     for list in [
         "names.txt",
@@ -116,7 +116,7 @@ fn against_lists_missing_operators() {
 /// Untrusted names are unchanged after writing and reading YAML.
 #[test]
 fn yaml_quotes_unusual_names() {
-    let whole = crate::support::files::read(LINEAR).unwrap();
+    let whole = files::read(LINEAR).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let name = b"aten::permute_copy";
     let at = whole.windows(name.len()).position(|window| window == name).unwrap();

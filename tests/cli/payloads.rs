@@ -12,11 +12,11 @@ use pte::{Handle, Limits};
 use serde_json::{Value, json as value};
 
 use super::{good, json, pte, text};
-use crate::rules::xnnpack;
-use crate::rules::xnnpack::operators::sound;
 use crate::support::build;
 use crate::support::files;
 use crate::support::snapshot::assert_snapshot;
+use crate::support::xnnpack;
+use crate::support::xnnpack::sound;
 
 const SEGMENT: &str = "tests/data/pte/xnn_delegate_segment.pte";
 const EXTERNAL: &str = "tests/data/pte/xnn_external.pte";

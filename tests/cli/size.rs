@@ -45,7 +45,7 @@ fn size_parts_sum_to_the_file_size() {
 
 #[test]
 fn size_reads_standard_input() {
-    let bytes = crate::support::files::read(LINEAR).unwrap();
+    let bytes = files::read(LINEAR).unwrap();
     let done = run(&["size", "-"], None, &bytes);
     let shown = text(&done.stdout).replace("<standard input>", LINEAR);
     assert_eq!(shown, good(&["size", LINEAR]));
@@ -97,7 +97,7 @@ fn growth_is_listed_by_part() {
 
 #[test]
 fn size_over_budget_exits_with_1() {
-    let size = crate::support::files::metadata(LINEAR).unwrap().len();
+    let size = files::metadata(LINEAR).unwrap().len();
     for (budget, status) in [(size, 0), (size - 1, 1)] {
         let done = pte(&["size", LINEAR, "--budget", &budget.to_string()]);
         assert_eq!(done.status.code(), Some(status));

@@ -6,9 +6,9 @@ use pte::{Limits, Pte};
 use serde_json::{Value, json};
 
 use super::{diff, lines, opened, sample};
-use crate::rules::xnnpack::operators::{every, sound};
-use crate::rules::xnnpack::{Constant, Inner, Input, Output, changed, graph, node};
 use crate::support::build;
+use crate::support::xnnpack::{Constant, Inner, Input, Output, changed, graph, node};
+use crate::support::xnnpack::{every, sound};
 
 fn file(program: &Value) -> Vec<u8> {
     build::file(&program.to_string())

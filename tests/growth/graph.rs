@@ -1,8 +1,7 @@
 //! Tests that drawing the graphs of payloads costs O(n log n) for every hostile file.
 
-use std::vec::Vec;
-
-use super::{GrowthLimits, hostile};
+use super::GrowthLimits;
+use crate::support::hostile;
 use pte::Handle;
 use pte::Limits;
 use pte::flat::cost;
@@ -11,7 +10,7 @@ use pte::graph::PayloadGraph;
 #[test]
 fn no_graph_of_a_payload_takes_more_than_n_log_n_steps() {
     let (mut wrong, mut drawn) = (Vec::new(), 0usize);
-    for (name, make) in hostile() {
+    for (name, make) in hostile::programs() {
         let costs = [256, 512, 1024, 2048].map(|n| {
             let file = make(n);
             let opened = Handle::open(&file[..], &Limits::UNTRUSTED).ok()?;

@@ -1,8 +1,7 @@
 //! Tests that liveness analysis costs O(n log n) for every hostile file.
 
-use std::vec::Vec;
-
-use super::{GrowthLimits, hostile};
+use super::GrowthLimits;
+use crate::support::hostile;
 use pte::Limits;
 use pte::Pte;
 use pte::flat::cost;
@@ -11,7 +10,7 @@ use pte::memory::Memory;
 #[test]
 fn no_file_takes_more_than_n_log_n_steps() {
     let (mut wrong, mut seen) = (Vec::new(), 0u64);
-    for (name, make) in hostile() {
+    for (name, make) in hostile::programs() {
         let costs = [256, 512, 1024, 2048].map(|n| {
             let file = make(n);
             let Ok(pte) = Pte::read_with(&file, &Limits::UNTRUSTED) else { return None };

@@ -1,8 +1,7 @@
 //! The cost of listing tensors, constants and requests: O(n log n) for every hostile file.
 
-use std::vec::Vec;
-
-use super::{GrowthLimits, hostile};
+use super::GrowthLimits;
+use crate::support::hostile;
 use pte::Handle;
 use pte::Limits;
 use pte::flat::cost;
@@ -12,7 +11,7 @@ use pte::tensors::{ConstantRow, KeyRequest, TensorRow};
 #[test]
 fn no_list_takes_more_than_n_log_n_steps() {
     let (mut wrong, mut requested) = (Vec::new(), 0);
-    for (name, make) in hostile() {
+    for (name, make) in hostile::programs() {
         let costs = [256, 512, 1024].map(|n| {
             let bytes = make(n);
             let opened = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();

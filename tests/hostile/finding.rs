@@ -3,6 +3,7 @@
 use core::fmt::Write;
 use std::collections::BTreeMap;
 
+use pte::Check;
 use pte::check::{Checker, Finding, RULES, Rule};
 use pte::{File, Limits};
 

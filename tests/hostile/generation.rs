@@ -2,6 +2,7 @@
 
 use core::fmt::Write;
 
+use pte::Check;
 use pte::ptd::Generation;
 use pte::{Limits, Ptd};
 

@@ -1,24 +1,12 @@
 //! Files that would be many times longer than their input are refused, and honest files are
 //! not.
 
-use std::fmt::Write;
-
 use pte::model::{self, AnyPtd, Blob, ExternalError, ModelError};
 use pte::{Limits, Ptd, Pte};
 
 use crate::support::asm::Asm;
 use crate::support::build;
-
-const DATA: usize = 500_000;
-
-/// A program whose segments share one table, and so the same 500 kB.
-pub(crate) fn one_segment_listed_often(count: u32) -> Vec<u8> {
-    let asm = Asm::new().link("program").bytes(b"ET12").extended_header(32);
-    let asm = asm.table("program", 8, &[0, 0, 0, 0, 4]).link("segments");
-    let asm = (0..count).fold(asm.vector("segments", 4, count), |asm, _| asm.u32_to("segment*"));
-    let asm = asm.table("segment", 16, &[0, 8]).zeros(4).u64(DATA as u64);
-    asm.segments(&vec![7; DATA]).finish()
-}
+use crate::support::programs::{DATA, one_segment_listed_often, overlapping_constants};
 
 /// The same as a `.ptd`.
 fn one_segment_of_data_listed_often(count: u32) -> Vec<u8> {
@@ -64,29 +52,6 @@ fn segments_of_a_source_that_are_one_range_are_not_written_once_each() {
     let mut program = Pte::read(&bytes).unwrap().to_model_from(&source).unwrap();
     program.align(4096);
     is_amplified(&program.image().unwrap_err(), 500_000_000);
-}
-
-/// Returns a program whose constants begin at the offsets that `begin` returns, and all end with
-/// their segment.
-pub(crate) fn overlapping_constants(count: usize, begin: impl Fn(usize) -> usize) -> Vec<u8> {
-    let (mut values, mut offsets) = (String::new(), "0".to_string());
-    for nth in 0..count {
-        let comma = if nth > 0 { "," } else { "" };
-        let (place, at) = (nth + 1, begin(nth));
-        write!(
-            values,
-            r#"{comma}{{"val_type": "Tensor", "val": {{"scalar_type": "BYTE", "sizes": [{}],
-                "dim_order": [0], "data_buffer_idx": {place}}}}}"#,
-            DATA - at
-        )
-        .unwrap();
-        write!(offsets, ",{at}").unwrap();
-    }
-    build::file(&format!(
-        r#"{{"data": [{{"zeros": {DATA}}}], "root": {{"segments": [{{"size": {DATA}}}],
-            "constant_segment": {{"offsets": [{offsets}]}},
-            "execution_plan": [{{"name": "forward", "values": [{values}]}}]}}}}"#
-    ))
 }
 
 #[test]

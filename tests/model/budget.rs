@@ -1,13 +1,20 @@
 //! The memory that a model may take.
 
-use pte::Pte;
-use pte::flat::ledger::MemoryError;
+use std::fs;
+
+use pte::flat::ledger::{Ledger, MemoryError};
+use pte::flat::model::FromView;
 use pte::flat::write::WriterLayout;
 use pte::model::json::{self, AnyFile, JsonError};
 use pte::model::{Blob, Container, FileModel, RootNode};
+use pte::ptd::Root;
+use pte::schema::flat_tensor::model as flat_tensor;
+use pte::schema::flat_tensor_legacy::model as legacy;
 use pte::schema::program::model::{Buffer, DataSegment, Program};
 
-use crate::support::shared;
+use pte::{File, Limits, Pte};
+
+use crate::support::{files, shared};
 
 /// The budget that docs/attacks.md states.
 fn budget(given: usize) -> u64 {
@@ -128,4 +135,30 @@ fn is_found<R: RootNode>(mut file: FileModel<'_, R>, bytes: &[u8]) {
         other[at] ^= 1;
         assert!(!file.lay_out_like(&other), "{layout:?}, {at}");
     }
+}
+
+#[test]
+fn genuine_files_take_less_than_half_of_the_memory_budget() {
+    let (mut most, mut count) = (0, 0);
+    for path in files::everything() {
+        let bytes = fs::read(path).unwrap();
+        let mut ledger = Ledger::of(u64::MAX);
+        let region = match File::read_with(&bytes, &Limits::UNTRUSTED).unwrap() {
+            File::Pte(file) => {
+                let _ = Program::read(file.program(), &mut ledger);
+                file.region().len()
+            }
+            File::Ptd(file) => {
+                match file.root() {
+                    Root::Current(root) => drop(flat_tensor::FlatTensor::read(root, &mut ledger)),
+                    Root::Legacy(root) => drop(legacy::FlatTensor::read(root, &mut ledger)),
+                }
+                file.region().len()
+            }
+        };
+        assert!(!ledger.is_refused());
+        most = ledger.spent().div_ceil(region as u64).max(most);
+        count += 1;
+    }
+    assert!(count > 20 && most <= 12, "{most} bytes for each of {count} files at most");
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use pte::Check;
 use pte::Pte;
 use pte::build::{BuildError, PteBuilder};
 use pte::model::{self, Blob};

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use pte::Check;
 use pte::Storage;
 use pte::model::{self, AnyPtd, Blob, External};
 use pte::schema::flat_tensor::model::{NamedData, TensorLayout};
@@ -12,6 +13,7 @@ use pte::{Ptd, Pte};
 
 use crate::support::build;
 use crate::support::files::{self, name};
+use crate::support::programs::traced;
 
 /// Constants that go out of a program and come back are the same bytes, for the same tensors.
 #[test]
@@ -84,7 +86,7 @@ fn a_key_that_is_not_there_changes_nothing() {
 /// Small constants can stay in the program.
 #[test]
 fn what_goes_out_is_chosen() {
-    let bytes = crate::support::files::read("tests/data/pte/linear.pte").unwrap();
+    let bytes = files::read("tests/data/pte/linear.pte").unwrap();
     let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     let before = constants(&mut program);
     let ptd = program.externalize(|external| match external {
@@ -100,7 +102,7 @@ fn what_goes_out_is_chosen() {
 
 #[test]
 fn data_of_another_shape_does_not_come_in() {
-    let bytes = crate::support::files::read("tests/data/pte/linear.pte").unwrap();
+    let bytes = files::read("tests/data/pte/linear.pte").unwrap();
     let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     let mut ptd = program.externalize(|_| true).unwrap();
     let layout = ptd.root.named_data.as_mut().unwrap()[0].tensor_layout.as_mut().unwrap();
@@ -269,7 +271,7 @@ fn a_state_outside_is_no_part_of_the_states_inside() {
 /// (format.md §7.3).
 #[test]
 fn a_tensor_outside_has_an_index_that_is_not_0() {
-    let bytes = crate::support::files::read("tests/data/pte/linear.pte").unwrap();
+    let bytes = files::read("tests/data/pte/linear.pte").unwrap();
     let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
     program.externalize(|_| true).unwrap();
     let plans = program.root.execution_plan.iter().flatten();
@@ -644,21 +646,6 @@ fn payload(bytes: &[u8]) -> Vec<u8> {
     let plan = pte.program().execution_plan().unwrap().get(0).unwrap();
     let delegate = plan.delegates().unwrap().get(0).unwrap();
     pte.bytes(pte.delegate_range(delegate).unwrap().unwrap()).unwrap().to_vec()
-}
-
-/// A program with a stack trace.
-pub(crate) fn traced() -> Vec<u8> {
-    build::file(
-        r#"{"root": {"segments": [], "execution_plan": [{"name": "forward", "values": [],
-            "inputs": [], "outputs": [], "operators": [], "delegates": [],
-            "non_const_buffer_sizes": [0],
-            "chains": [{"inputs": [], "outputs": [], "instructions": [], "stacktrace": [
-                {"items": [{"filename": "model.py", "lineno": 7, "name": "forward",
-                    "context": "return x + 1"}]},
-                {"items": []}
-            ]}]
-        }]}}"#,
-    )
 }
 
 /// Every constant tensor of every method, with its bytes.

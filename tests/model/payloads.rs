@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use pte::Check;
 use pte::check::Severity;
 use pte::model::{
     Blob, ConstantHome, ExternalError, FixedPayload, MovedConstants, PteModel, RootStruct,
@@ -14,10 +15,10 @@ use pte::{Handle, Limits, Pte};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::rules::xnnpack::operators::sound;
-use crate::rules::xnnpack::{Constant, Input, Output, changed, graph, node};
 use crate::support::build;
 use crate::support::files::{self, name};
+use crate::support::xnnpack::sound;
+use crate::support::xnnpack::{Constant, Input, Output, changed, graph, node};
 
 const NAMED: ConstantHome = ConstantHome::Named { least: 1 };
 const INSIDE: ConstantHome = ConstantHome::Payload;

@@ -1,7 +1,5 @@
 //! Changed models: where their segments are after writing, and which models are refused.
 
-use std::fs;
-
 use pte::Pte;
 use pte::model::{self, Blob, ModelError};
 

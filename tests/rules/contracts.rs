@@ -2,8 +2,7 @@
 //! it in one argument. The official runtime (1.5.1) computes the former, or refuses their data. On
 //! the latter it aborts, divides by zero, or accesses memory outside of its tensors.
 
-use std::fs;
-
+use pte::Check;
 use pte::Pte;
 use pte::check::Severity;
 use serde_json::{Value, json};

@@ -1,5 +1,6 @@
 //! Dataflow: small programs with moves, frees, views and results, and the instructions that break a rule.
 
+use pte::Check;
 use pte::Pte;
 use pte::check::Severity;
 use serde_json::{Value, json};

@@ -163,7 +163,7 @@ fn genuine_files_are_known_to_the_release_that_wrote_them() {
 /// In generation 0 the FlatBuffer begins behind the header, and findings in it have larger offsets.
 #[test]
 fn what_generation_0_has_too_early_is_reported_where_it_stands() {
-    let bytes = crate::support::files::read("tests/data/ptd/vgen1a_ptd_direct_16.ptd").unwrap();
+    let bytes = files::read("tests/data/ptd/vgen1a_ptd_direct_16.ptd").unwrap();
     let opened = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
     let file = opened.file();
     let report = judged_for((0, 1), &file);
@@ -180,13 +180,13 @@ fn what_generation_0_has_too_early_is_reported_where_it_stands() {
 /// that do not run and have no Error.
 #[test]
 fn recorded_verdicts_of_releases_agree() {
-    let recorded = crate::support::files::read_to_string("tests/data/releases.jsonl").unwrap();
+    let recorded = files::read_to_string("tests/data/releases.jsonl").unwrap();
     let mut unjudged = String::new();
     let mut ran = 0;
     for line in recorded.lines() {
         let row: serde_json::Map<String, serde_json::Value> = serde_json::from_str(line).unwrap();
         let name = row["file"].as_str().unwrap();
-        let bytes = crate::support::files::read(format!("tests/data/pte/{name}")).unwrap();
+        let bytes = files::read(format!("tests/data/pte/{name}")).unwrap();
         let handle = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
         let mut silent = Vec::new();
         for (release, verdict) in row.iter().filter(|(key, _)| *key != "file") {

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use pte::Check;
 use pte::Ptd;
 
 use super::{findings, ids};

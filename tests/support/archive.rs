@@ -1,10 +1,10 @@
 //! ZIP archives.
 
 /// A member of an archive: its name, its contents, and its method.
-pub(crate) type Member<'m> = (&'m str, &'m [u8], u16);
+pub type Member<'m> = (&'m str, &'m [u8], u16);
 
 /// Returns an archive as Python's `zipfile` writes it.
-pub(crate) fn archive(members: &[Member<'_>]) -> Vec<u8> {
+pub fn archive(members: &[Member<'_>]) -> Vec<u8> {
     let (mut bytes, mut directory) = (Vec::new(), Vec::new());
     for (name, contents, method) in members {
         let (offset, size) = (bytes.len() as u32, contents.len() as u32);

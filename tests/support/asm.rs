@@ -7,11 +7,11 @@
 
 use std::collections::BTreeMap;
 
-use super::harvest::harvest;
+use crate::harvest::harvest;
 
 /// A file that is being written.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Asm {
+pub struct Asm {
     bytes: Vec<u8>,
     labels: BTreeMap<String, usize>,
     /// The fixups, applied in this order when the file is finished.
@@ -32,63 +32,63 @@ enum Value {
 }
 
 impl Asm {
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self::default().label("start")
     }
 
     /// Defines a label at the next byte.
     #[track_caller]
-    pub(crate) fn label(mut self, name: impl Into<String>) -> Self {
+    pub fn label(mut self, name: impl Into<String>) -> Self {
         let name = name.into();
         let before = self.labels.insert(name.clone(), self.bytes.len());
         assert_eq!(before, None, "the label {name:?} is laid down twice");
         self
     }
 
-    pub(crate) fn bytes(mut self, bytes: impl AsRef<[u8]>) -> Self {
+    pub fn bytes(mut self, bytes: impl AsRef<[u8]>) -> Self {
         self.bytes.extend_from_slice(bytes.as_ref());
         self
     }
 
-    pub(crate) fn u8(self, value: u8) -> Self {
+    pub fn u8(self, value: u8) -> Self {
         self.bytes([value])
     }
 
-    pub(crate) fn u16(self, value: u16) -> Self {
+    pub fn u16(self, value: u16) -> Self {
         self.bytes(value.to_le_bytes())
     }
 
-    pub(crate) fn u32(self, value: u32) -> Self {
+    pub fn u32(self, value: u32) -> Self {
         self.bytes(value.to_le_bytes())
     }
 
-    pub(crate) fn u64(self, value: u64) -> Self {
+    pub fn u64(self, value: u64) -> Self {
         self.bytes(value.to_le_bytes())
     }
 
-    pub(crate) fn zeros(mut self, count: usize) -> Self {
+    pub fn zeros(mut self, count: usize) -> Self {
         self.bytes.resize(self.bytes.len() + count, 0);
         self
     }
 
     /// Writes zeros up to a multiple of `n`.
-    pub(crate) fn align(self, n: usize) -> Self {
+    pub fn align(self, n: usize) -> Self {
         let count = self.bytes.len().next_multiple_of(n) - self.bytes.len();
         self.zeros(count)
     }
 
     /// Writes a FlatBuffers offset to `place`.
-    pub(crate) fn u32_to(self, place: impl Into<String>) -> Self {
+    pub fn u32_to(self, place: impl Into<String>) -> Self {
         self.later(Value::Forward(place.into()), 4)
     }
 
     /// Writes the first word of a table with its vtable at `place`.
-    pub(crate) fn back_to(self, place: impl Into<String>) -> Self {
+    pub fn back_to(self, place: impl Into<String>) -> Self {
         self.later(Value::Back(place.into()), 4)
     }
 
     /// Writes the distance from `from` to `to`, as a u64.
-    pub(crate) fn u64_from(self, from: &str, to: &str) -> Self {
+    pub fn u64_from(self, from: &str, to: &str) -> Self {
         self.later(Value::Span(from.into(), to.into()), 8)
     }
 
@@ -99,7 +99,7 @@ impl Asm {
 
     /// Writes an offset at `name`, to `name*`.
     #[track_caller]
-    pub(crate) fn link(self, name: impl Into<String>) -> Self {
+    pub fn link(self, name: impl Into<String>) -> Self {
         let name = name.into();
         let target = format!("{name}*");
         self.label(name).u32_to(target)
@@ -108,7 +108,7 @@ impl Asm {
     /// Writes a vtable `name^`, and the first word of its table `name*` at a multiple of 8. `size` is the
     /// declared size, `offsets` has an entry for each slot. The caller writes the fields.
     #[track_caller]
-    pub(crate) fn table(self, name: &str, size: u16, offsets: &[u16]) -> Self {
+    pub fn table(self, name: &str, size: u16, offsets: &[u16]) -> Self {
         let vtable = format!("{name}^");
         let len = 4 + 2 * u16::try_from(offsets.len()).unwrap();
         let asm = self.align(4).label(&vtable).u16(len).u16(size);
@@ -118,7 +118,7 @@ impl Asm {
 
     /// Writes the length `name*` of a vector with elements of `size` bytes. The caller writes the elements.
     #[track_caller]
-    pub(crate) fn vector(mut self, name: &str, size: usize, len: u32) -> Self {
+    pub fn vector(mut self, name: &str, size: usize, len: u32) -> Self {
         self = self.align(4);
         while !(self.bytes.len() + 4).is_multiple_of(size) {
             self = self.zeros(4);
@@ -128,14 +128,14 @@ impl Asm {
 
     /// Writes a string `name*`: its length, its bytes and a zero.
     #[track_caller]
-    pub(crate) fn string(self, name: &str, text: impl AsRef<[u8]>) -> Self {
+    pub fn string(self, name: &str, text: impl AsRef<[u8]>) -> Self {
         let text = text.as_ref();
         self.vector(name, 1, text.len().try_into().unwrap()).bytes(text).u8(0)
     }
 
     /// Writes the extended header of a `.pte` with `length` bytes, with the offsets of the labels `end`,
     /// `segments begin` and `segments end`.
-    pub(crate) fn extended_header(self, length: u32) -> Self {
+    pub fn extended_header(self, length: u32) -> Self {
         let asm = self.label("header").bytes(b"eh00").label("header.length").u32(length);
         let asm = asm.label("header.program_size").u64_from("start", "end");
         let asm = asm.label("header.segment_base_offset").u64_from("start", "segments begin");
@@ -150,7 +150,7 @@ impl Asm {
     }
 
     /// Writes the header of a `.ptd` with its padding, at byte 8 (format.md §2.2).
-    pub(crate) fn flat_tensor_header(self) -> Self {
+    pub fn flat_tensor_header(self) -> Self {
         let asm = self.label("header").bytes(b"FH01").label("header.length").u32(40);
         let asm = asm.label("header.flatbuffer_offset").u64_from("header", "chunk end");
         let asm = asm.label("header.flatbuffer_size").u64_from("chunk end", "end+8");
@@ -160,14 +160,14 @@ impl Asm {
     }
 
     /// Ends the FlatBuffer, and writes one segment of `bytes`.
-    pub(crate) fn segments(self, bytes: &[u8]) -> Self {
+    pub fn segments(self, bytes: &[u8]) -> Self {
         let asm = self.align(16).label("end").label("segments begin");
         asm.bytes(bytes).label("segments end")
     }
 
     /// Overwrites the bytes at `place`.
     #[track_caller]
-    pub(crate) fn patch(mut self, place: &str, bytes: impl AsRef<[u8]>) -> Self {
+    pub fn patch(mut self, place: &str, bytes: impl AsRef<[u8]>) -> Self {
         let at = self.find(place);
         self.edits.push((at, Value::Bytes(bytes.as_ref().to_vec())));
         self
@@ -175,7 +175,7 @@ impl Asm {
 
     /// Changes the offset at `place` to `target`.
     #[track_caller]
-    pub(crate) fn point(mut self, place: &str, target: &str) -> Self {
+    pub fn point(mut self, place: &str, target: &str) -> Self {
         let at = self.find(place);
         self.edits.push((at, Value::Forward(target.into())));
         self
@@ -183,21 +183,21 @@ impl Asm {
 
     /// Changes the vtable of the table at `place` to `vtable`.
     #[track_caller]
-    pub(crate) fn point_back(mut self, place: &str, vtable: &str) -> Self {
+    pub fn point_back(mut self, place: &str, vtable: &str) -> Self {
         let at = self.find(place);
         self.edits.push((at, Value::Back(vtable.into())));
         self
     }
 
     /// Cuts the file at `place`.
-    pub(crate) fn cut(mut self, place: &str) -> Self {
+    pub fn cut(mut self, place: &str) -> Self {
         self.cut = Some(place.into());
         self
     }
 
     /// Returns the position of a place.
     #[track_caller]
-    pub(crate) fn at(&self, place: &str) -> u64 {
+    pub fn at(&self, place: &str) -> u64 {
         self.find(place) as u64
     }
 
@@ -213,7 +213,7 @@ impl Asm {
 
     /// Returns the file.
     #[track_caller]
-    pub(crate) fn finish(&self) -> Vec<u8> {
+    pub fn finish(&self) -> Vec<u8> {
         let mut bytes = self.bytes.clone();
         for (at, value) in &self.edits {
             let value = match value {
@@ -241,18 +241,18 @@ fn word(distance: i64) -> Vec<u8> {
 
 /// The smallest program: one plan, `forward`, which returns a constant tensor; with a header of 32 bytes and a
 /// segment with the constant.
-pub(crate) fn pte() -> Asm {
+pub fn pte() -> Asm {
     pte_with_header(32)
 }
 
 /// The same program with a header of `length` bytes.
-pub(crate) fn pte_with_header(length: u32) -> Asm {
+pub fn pte_with_header(length: u32) -> Asm {
     let asm = Asm::new().link("program").bytes(b"ET12").extended_header(length);
     program(asm, 8).segments(&[0x55; 8])
 }
 
 /// The same program without header and segment: its constant is empty.
-pub(crate) fn pte_without_header() -> Asm {
+pub fn pte_without_header() -> Asm {
     program(Asm::new().link("program").bytes(b"ET12"), 0).label("end")
 }
 
@@ -332,7 +332,7 @@ fn program(asm: Asm, size: u64) -> Asm {
 }
 
 /// The smallest data file: one tensor, `w`.
-pub(crate) fn ptd() -> Asm {
+pub fn ptd() -> Asm {
     Asm::new()
         .link("flat_tensor")
         .bytes(b"FT01")

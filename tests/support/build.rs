@@ -10,7 +10,7 @@ use pte::schema::{flat_tensor, flat_tensor_legacy, program};
 use pte::schema::{mlx, qnn, qnn_legacy, xnnpack};
 use serde_json::{Value, json};
 
-use super::harvest::harvest;
+use crate::harvest::harvest;
 
 /// Returns the file that `json` describes:
 ///
@@ -31,7 +31,7 @@ use super::harvest::harvest;
 ///
 /// Only the root is required. Overrides change only the header.
 #[track_caller]
-pub(crate) fn file(json: &str) -> Vec<u8> {
+pub fn file(json: &str) -> Vec<u8> {
     let file: Value = serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {json}"));
     let keys = ["kind", "root", "header", "data", "align", "trailing"];
     only(&file, &keys);
@@ -78,7 +78,7 @@ fn write_options(json: &mut Value) {
 /// Returns the file of `root`, with `data` at the next multiple of `align`. `header` is null for none, or an
 /// object of overrides.
 #[track_caller]
-pub(crate) fn assemble(
+pub fn assemble(
     schema: &Schema,
     root: &Object<'_>,
     header: &Value,
@@ -183,7 +183,7 @@ fn mlx_payload(graph: &Value, size: usize) -> Vec<u8> {
 
 /// Returns an XNNPACK payload of `size` bytes. Its graph is followed by `constants` bytes of zeros.
 #[track_caller]
-pub(crate) fn payload(graph: &Value, constants: u64, size: usize) -> Vec<u8> {
+pub fn payload(graph: &Value, constants: u64, size: usize) -> Vec<u8> {
     let schema = &xnnpack::desc::SCHEMA;
     let root = load::read(&graph.to_string(), schema.root, &mut load::no_files);
     let root = root.unwrap_or_else(|error| panic!("{error}"));
@@ -210,7 +210,7 @@ mod tests {
     use pte::ptd::Generation;
     use pte::{Ptd, Pte};
 
-    use super::file;
+    use crate::file;
 
     #[test]
     fn a_pte_has_a_header_where_it_has_data() {

@@ -2,16 +2,17 @@
 
 use std::fmt;
 
+use pte::Check;
 use pte::flat::json;
 use pte::ptd::Root;
 use pte::schema::program::view::KernelTypes;
 use pte::{Error, ErrorKind, File, Handle, Limits, Ptd, Pte};
 
-use super::mapped::ask_map;
+use crate::mapped::ask_map;
 
 /// Reads `bytes` as every kind of file in every way, and calls every accessor of accepted files. Checks for
 /// panics, and the assertions below.
-pub(crate) fn exercise(bytes: &[u8]) -> Result<(), Error> {
+pub fn exercise(bytes: &[u8]) -> Result<(), Error> {
     let slice = read_slice(bytes);
     let ranges = read_ranges(bytes);
     assert_eq!(slice.as_ref().err(), ranges.as_ref().err(), "a slice and ranges agree");

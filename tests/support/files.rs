@@ -4,28 +4,28 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 /// Returns the path of a file of the repository.
-pub(crate) fn path(name: impl AsRef<Path>) -> PathBuf {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(name)
+pub fn path(name: impl AsRef<Path>) -> PathBuf {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(name)
 }
 
 /// Reads a file of the repository.
-pub(crate) fn read(name: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+pub fn read(name: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     fs::read(path(name))
 }
 
 /// Reads a text of the repository.
-pub(crate) fn read_to_string(name: impl AsRef<Path>) -> io::Result<String> {
+pub fn read_to_string(name: impl AsRef<Path>) -> io::Result<String> {
     fs::read_to_string(path(name))
 }
 
 /// Returns what is known of a file of the repository.
-pub(crate) fn metadata(name: impl AsRef<Path>) -> io::Result<fs::Metadata> {
+pub fn metadata(name: impl AsRef<Path>) -> io::Result<fs::Metadata> {
     fs::metadata(path(name))
 }
 
 /// Returns every `.pte` and `.ptd` in `tests/data`, sorted by name.
-pub(crate) fn samples() -> Vec<PathBuf> {
-    let data = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/data");
+pub fn samples() -> Vec<PathBuf> {
+    let data = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("tests/data");
     let mut found = models(&data.join("pte"));
     found.extend(models(&data.join("ptd")));
     assert!(found.len() > 1, "tests/data holds files");
@@ -33,7 +33,7 @@ pub(crate) fn samples() -> Vec<PathBuf> {
 }
 
 /// Returns the folder of the larger corpus, with reference decodings; prints a note if there is none.
-pub(crate) fn corpus() -> Option<PathBuf> {
+pub fn corpus() -> Option<PathBuf> {
     match std::env::var_os("PTE_CORPUS") {
         Some(folder) => Some(folder.into()),
         None => {
@@ -44,14 +44,14 @@ pub(crate) fn corpus() -> Option<PathBuf> {
 }
 
 /// Returns the samples, and the files of the corpus if there is one.
-pub(crate) fn everything() -> Vec<PathBuf> {
+pub fn everything() -> Vec<PathBuf> {
     let mut found = samples();
     found.extend(corpus().into_iter().flat_map(|folder| models(&folder)));
     found
 }
 
 /// Returns the `.pte` and `.ptd` files in a folder, sorted by name.
-pub(crate) fn models(folder: &Path) -> Vec<PathBuf> {
+pub fn models(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
     let mut found: Vec<_> =
         entries.map(|entry| entry.unwrap().path()).filter(|p| is_model(p)).collect();
@@ -60,7 +60,7 @@ pub(crate) fn models(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns the name of a file, for messages and snapshots.
-pub(crate) fn name(path: &Path) -> String {
+pub fn name(path: &Path) -> String {
     path.file_name().unwrap().to_string_lossy().into_owned()
 }
 

@@ -18,21 +18,21 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::build;
+use crate::build;
 
 /// A file and its companions, as descriptions.
-pub(crate) struct Fixture(pub(crate) Value);
+pub struct Fixture(pub Value);
 
 /// The file and its companions, built.
-pub(crate) struct Parts {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) with: Option<Value>,
-    pub(crate) runtime: Option<Value>,
-    pub(crate) also: Value,
+pub struct Parts {
+    pub bytes: Vec<u8>,
+    pub with: Option<Value>,
+    pub runtime: Option<Value>,
+    pub also: Value,
 }
 
 impl Fixture {
-    pub(crate) fn read(name: &str) -> Result<Self, String> {
+    pub fn read(name: &str) -> Result<Self, String> {
         let path = folder().join(format!("{name}.json"));
         let text = fs::read_to_string(&path).map_err(|_| format!("{name}.json is missing"))?;
         let mut json: Value = serde_json::from_str(&text).map_err(|e| format!("{name}: {e}"))?;
@@ -56,7 +56,7 @@ impl Fixture {
         Ok(Self(whole))
     }
 
-    pub(crate) fn parts(&self) -> Parts {
+    pub fn parts(&self) -> Parts {
         let mut json = self.0.clone();
         let with = json.as_object_mut().unwrap().remove("with");
         let runtime = json.as_object_mut().unwrap().remove("runtime");
@@ -90,8 +90,8 @@ fn remove(json: &mut Value, pointer: &str) {
 }
 
 /// Returns the folder of the fixtures. The package `fuzz` is a folder of this one.
-pub(crate) fn folder() -> PathBuf {
-    let package = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+pub fn folder() -> PathBuf {
+    let package = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let own = package.join("tests/rules");
     if own.is_dir() { own } else { package.join("../tests/rules") }
 }

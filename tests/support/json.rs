@@ -7,7 +7,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 /// Returns the dump of a file with blobs as sha256, as `pte dump` prints it.
-pub(crate) fn dump(bytes: &[u8]) -> String {
+pub fn dump(bytes: &[u8]) -> String {
     let mut text = String::new();
     let options = json::Options {
         pretty: true,
@@ -35,7 +35,7 @@ pub(crate) fn dump(bytes: &[u8]) -> String {
 }
 
 /// Returns the differences of two decodings. flatc prints at most 12 decimals of a double.
-pub(crate) fn differences(want: &Value, got: &Value, path: &str, found: &mut Vec<String>) {
+pub fn differences(want: &Value, got: &Value, path: &str, found: &mut Vec<String>) {
     match (want, got) {
         (Value::Object(a), Value::Object(b)) => {
             for key in a.keys().chain(b.keys().filter(|key| !a.contains_key(*key))) {

@@ -8,7 +8,7 @@ use pte::File;
 use pte::map::{ByteInfo, Map, Name, Nesting, Part, Span, Within};
 
 /// Every byte belongs to one part: the pieces cover the file without gaps, and parts sum to their parent.
-pub(crate) fn ask_map(file: &File<'_>) {
+pub fn ask_map(file: &File<'_>) {
     ask_pieces(&Map::of(file), file.file_len());
     let map = Map::in_detail(file);
     ask_pieces(&map, file.file_len());
@@ -27,7 +27,7 @@ pub(crate) fn ask_map(file: &File<'_>) {
 }
 
 /// Nested ranges cover their parent, and the kinds of a range sum to it.
-pub(crate) fn ask_spans(spans: &[Span<'_, '_>], of: Range<u64>) {
+pub fn ask_spans(spans: &[Span<'_, '_>], of: Range<u64>) {
     let mut end = of.start;
     for span in spans {
         assert_eq!(span.range.start, end, "no gap, no overlap");
@@ -47,7 +47,7 @@ pub(crate) fn ask_spans(spans: &[Span<'_, '_>], of: Range<u64>) {
 }
 
 /// `--at` and the list of ranges agree.
-pub(crate) fn ask_byte(file: &File<'_>, map: &Map<'_>, at: u64) {
+pub fn ask_byte(file: &File<'_>, map: &Map<'_>, at: u64) {
     let info = ByteInfo::of(file, at).expect("a byte of the file");
     let piece = map.at(at).expect("a piece");
     assert!(info.range().contains(&at) && info.piece().contains(&at), "{info}");
@@ -71,7 +71,7 @@ pub(crate) fn ask_byte(file: &File<'_>, map: &Map<'_>, at: u64) {
 }
 
 /// Pieces cover a file of `len` bytes, and each belongs to a part without parts.
-pub(crate) fn ask_pieces(map: &Map<'_>, len: u64) {
+pub fn ask_pieces(map: &Map<'_>, len: u64) {
     let mut end = 0;
     for piece in map.pieces() {
         assert_eq!(piece.range.start, end, "no gap, no overlap");

@@ -21,7 +21,7 @@ struct Whole {
     base: i128,
 }
 
-pub(crate) fn program(pte: &Pte<'_>) {
+pub fn program(pte: &Pte<'_>) {
     let root = pte.program();
     let base = pte.header().map_or(0, |header| header.segment_base_offset);
     let whole = Whole { len: pte.file_len().into(), base: base.into() };
@@ -43,7 +43,7 @@ pub(crate) fn program(pte: &Pte<'_>) {
     }
 }
 
-pub(crate) fn data(ptd: &Ptd<'_>) {
+pub fn data(ptd: &Ptd<'_>) {
     let segment = |index: u32| ptd.segment_range(index).ok().map(|range| range.end - range.start);
     match ptd.root() {
         Root::Current(root) => {

@@ -7,6 +7,7 @@ use core::mem::discriminant;
 use core::ops::Range;
 
 use pte::Arena;
+use pte::Sound;
 use pte::check::{Report, Severity};
 use pte::file::FileKind;
 use pte::quoted::Untrusted;
@@ -16,11 +17,11 @@ use pte::sound::{
 };
 use pte::{Ptd, Pte};
 
-use super::restated;
+use crate::restated;
 
 /// Whether `bytes` are a sound file. If so, calls every accessor of its type, and compares the results with
 /// the tables.
-pub(crate) fn is_sound(bytes: &[u8]) -> bool {
+pub fn is_sound(bytes: &[u8]) -> bool {
     let whole = wide(bytes.len());
     let refused = |report: Report| assert_eq!(report.worst(), Some(Severity::Error), "{report}");
     match pte::file::sniff(bytes) {

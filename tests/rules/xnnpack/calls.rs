@@ -2,11 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::operators::sound;
-use super::{
-    Constant, Input, Output, Tensor, changed, found, graph, hold, is_broken, judge, node, passes,
-};
+use super::{found, hold, is_broken, judge, passes};
 use crate::support::build;
+use crate::support::xnnpack::{Constant, Input, Output, Tensor, changed, graph, node, sound};
 
 const INT: &str = "{\"val_type\": \"Int\", \"val\": {\"int_val\": 1}}";
 
@@ -211,7 +209,7 @@ fn shapes_that_nodes_compute_do_not_overflow() {
     let values: [Tensor<'_>; 3] =
         [(Input, "fp32", &[1, 2]), (Constant, "fp32", &[2, 1]), (Output, "fp32", &[2, 2])];
     let ids = json!({"input1_id": 0, "input2_id": 1, "output_id": 2});
-    passes(&super::inline(&graph(&values, &[node("XNNAdd", ids)])), "small");
+    passes(&crate::support::xnnpack::inline(&graph(&values, &[node("XNNAdd", ids)])), "small");
     hold(
         &sound("XNNStaticConstantPad"),
         &[(

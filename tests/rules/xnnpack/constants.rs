@@ -5,11 +5,12 @@ use pte::schema::xnnpack::desc::SCHEMA;
 use pte::{Ptd, Pte};
 use serde_json::{Value, json};
 
-use super::inline;
-use super::operators::sound;
 use super::passes;
-use super::{Constant, Input, Output, Tensor, changed, found, graph, hold, is_broken, judge, node};
+use super::{found, hold, is_broken, judge};
 use crate::support::build;
+use crate::support::xnnpack::{
+    Constant, Input, Output, Tensor, changed, graph, inline, node, sound,
+};
 
 #[test]
 fn a_constant_has_the_bytes_of_its_elements() {

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::operators::sound;
-use super::{
-    Constant, Inner, Input, Output, Tensor, changed, graph, hold, is_broken, judge, node, passes,
+use super::{hold, is_broken, judge, passes};
+use crate::support::xnnpack::{
+    Constant, Inner, Input, Output, Tensor, changed, graph, node, sound,
 };
 
 /// Input, filter, the biases, output: the combinations that the backend has kernels for.
@@ -334,7 +334,10 @@ fn filters_are_constants_unless_a_linear_layer_has_floats() {
         ],
     );
     // Inline, since the runtime frees a payload in a segment, with the bias.
-    passes(&super::inline(&with(Input, Constant, ["fp16"; 4])), "a filter of fp16");
+    passes(
+        &crate::support::xnnpack::inline(&with(Input, Constant, ["fp16"; 4])),
+        "a filter of fp16",
+    );
     let bytes = ["qint8", "qint8", "qint32", "qint8"];
     passes(&with(Constant, Constant, bytes), "constants");
     let found = judge(&with(Input, Constant, bytes));

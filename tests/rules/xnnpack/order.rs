@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Constant, Inner, Input, Output, Role, Tensor, graph, hold, is_broken, judge, node};
+use super::{hold, is_broken, judge};
+use crate::support::xnnpack::{Constant, Inner, Input, Output, Role, Tensor, graph, node};
 
 /// The planner of the backend takes the order of nodes as it is.
 #[test]

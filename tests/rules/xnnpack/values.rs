@@ -3,12 +3,12 @@
 use pte::Ptd;
 use serde_json::{Value, json};
 
-use super::operators::sound;
-use super::{
-    Constant, Inner, Input, Output, Tensor, changed, found, graph, hold, is_broken, judge,
-};
-use super::{node, passes};
+use super::passes;
+use super::{found, hold, is_broken, judge};
 use crate::support::build;
+use crate::support::xnnpack::{
+    Constant, Inner, Input, Output, Tensor, changed, graph, node, sound,
+};
 
 #[test]
 fn tables_that_the_backend_reads_are_there() {
@@ -107,7 +107,11 @@ fn values_have_six_dimensions_and_bytes_that_can_be_counted() {
 }
 
 /// A value that is not used by a node is judged all the same.
-fn with_value(role: super::Role, datatype: &'static str, dims: &'static [u64]) -> Value {
+fn with_value(
+    role: crate::support::xnnpack::Role,
+    datatype: &'static str,
+    dims: &'static [u64],
+) -> Value {
     let values: [Tensor<'_>; 3] =
         [(Input, "fp32", &[2]), (Output, "fp32", &[2]), (role, datatype, dims)];
     graph(&values, &[node("XNNSigmoid", json!({"input_id": 0, "output_id": 1}))])

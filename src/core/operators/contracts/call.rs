@@ -51,6 +51,7 @@ pub enum ElementBounds {
 }
 
 /// A call to judge by its contract.
+#[derive(Debug)]
 pub struct Call<'c, 'a, V> {
     /// What is known of the values.
     pub values: &'c V,

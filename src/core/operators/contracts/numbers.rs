@@ -37,7 +37,7 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
         }
     }
 
-    pub(crate) fn number(&self, number: &Number) -> Option<i128> {
+    pub(super) fn number(&self, number: &Number) -> Option<i128> {
         match *number {
             Number::Const(number) => Some(number.into()),
             Number::Int(arg) => self.int(self.args.get(arg.into())?.into()),

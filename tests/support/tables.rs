@@ -1,8 +1,6 @@
 //! Builds hostile files whose parts are shared, which no writer makes.
 
 use std::collections::BTreeMap;
-use std::vec;
-use std::vec::Vec;
 
 use pte::Ptd;
 use pte::Pte;
@@ -12,11 +10,11 @@ use pte::schema::{flat_tensor, mlx, native, program, qnn, vulkan, xnnpack};
 
 /// The place of a written table, vector or string, as an offset from the end of the FlatBuffer.
 /// Tables and vectors that are written later may refer to it any number of times.
-pub(super) type At = u32;
+pub type At = u32;
 
 /// The contents of a field.
 #[derive(Clone, Copy)]
-pub(super) enum Field {
+pub enum Field {
     To(At),
     Number(i64),
     /// The tag of a union, and its table.
@@ -24,7 +22,7 @@ pub(super) enum Field {
 }
 
 /// Writes a FlatBuffer from its end to its beginning.
-pub(super) struct Builder {
+pub struct Builder {
     schema: &'static Schema,
     /// The bytes so far, in reverse order.
     out: Vec<u8>,
@@ -32,31 +30,31 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    pub(super) fn pte() -> Self {
+    pub fn pte() -> Self {
         Self { schema: &program::desc::SCHEMA, out: Vec::new(), vtables: BTreeMap::new() }
     }
 
-    pub(super) fn ptd() -> Self {
+    pub fn ptd() -> Self {
         Self { schema: &flat_tensor::desc::SCHEMA, ..Self::pte() }
     }
 
-    pub(super) fn graph() -> Self {
+    pub fn graph() -> Self {
         Self { schema: &xnnpack::desc::SCHEMA, ..Self::pte() }
     }
 
-    pub(super) fn mlx() -> Self {
+    pub fn mlx() -> Self {
         Self { schema: &mlx::desc::SCHEMA, ..Self::pte() }
     }
 
-    pub(super) fn vulkan() -> Self {
+    pub fn vulkan() -> Self {
         Self { schema: &vulkan::desc::SCHEMA, ..Self::pte() }
     }
 
-    pub(super) fn native() -> Self {
+    pub fn native() -> Self {
         Self { schema: &native::desc::SCHEMA, ..Self::pte() }
     }
 
-    pub(super) fn qnn() -> Self {
+    pub fn qnn() -> Self {
         Self { schema: &qnn::desc::SCHEMA, ..Self::pte() }
     }
 
@@ -76,13 +74,13 @@ impl Builder {
         }
     }
 
-    pub(super) fn bytes(&mut self, bytes: &[u8]) -> At {
+    pub fn bytes(&mut self, bytes: &[u8]) -> At {
         self.align(4, bytes.len());
         self.write(bytes);
         self.write(&(bytes.len() as u32).to_le_bytes())
     }
 
-    pub(super) fn text(&mut self, text: &str) -> At {
+    pub fn text(&mut self, text: &str) -> At {
         self.align(4, text.len() + 1);
         self.write(&[0]);
         self.write(text.as_bytes());
@@ -90,7 +88,7 @@ impl Builder {
     }
 
     /// Returns a vector of i32.
-    pub(super) fn numbers(&mut self, numbers: impl IntoIterator<Item = usize>) -> At {
+    pub fn numbers(&mut self, numbers: impl IntoIterator<Item = usize>) -> At {
         let numbers: Vec<_> = numbers.into_iter().collect();
         let bytes: Vec<_> = numbers.iter().flat_map(|n| (*n as u32).to_le_bytes()).collect();
         self.align(4, 0);
@@ -99,7 +97,7 @@ impl Builder {
     }
 
     /// Returns a vector of i64 or u64.
-    pub(super) fn longs(&mut self, numbers: impl IntoIterator<Item = usize>) -> At {
+    pub fn longs(&mut self, numbers: impl IntoIterator<Item = usize>) -> At {
         let numbers: Vec<_> = numbers.into_iter().collect();
         let bytes: Vec<_> = numbers.iter().flat_map(|n| (*n as u64).to_le_bytes()).collect();
         self.align(8, 0);
@@ -108,7 +106,7 @@ impl Builder {
     }
 
     /// Returns a vector of tables. A table may be in it several times.
-    pub(super) fn tables(&mut self, tables: impl IntoIterator<Item = At>) -> At {
+    pub fn tables(&mut self, tables: impl IntoIterator<Item = At>) -> At {
         let tables: Vec<_> = tables.into_iter().collect();
         self.align(4, 0);
         for &table in tables.iter().rev() {
@@ -118,7 +116,7 @@ impl Builder {
         self.write(&(tables.len() as u32).to_le_bytes())
     }
 
-    pub(super) fn table(&mut self, name: &str, fields: &[(&str, Field)]) -> At {
+    pub fn table(&mut self, name: &str, fields: &[(&str, Field)]) -> At {
         let (mut parts, desc) = (Vec::new(), self.desc(name));
         for &(field, given) in fields {
             let field = desc.field(field).unwrap_or_else(|| panic!("no {field} in {name}"));
@@ -163,7 +161,7 @@ impl Builder {
     }
 
     /// Returns a table of the type `name` whose union holds `member`.
-    pub(super) fn held(&mut self, name: &str, member: &str, fields: &[(&str, Field)]) -> At {
+    pub fn held(&mut self, name: &str, member: &str, fields: &[(&str, Field)]) -> At {
         let desc = self.desc(name);
         let (slot, union) = desc.union.unwrap();
         let mut members = (1..).zip(union.members);
@@ -185,7 +183,7 @@ impl Builder {
     }
 
     /// Writes a table that has its own vtable with an unknown field.
-    pub(super) fn with_own_vtable(&mut self, name: &str) -> At {
+    pub fn with_own_vtable(&mut self, name: &str) -> At {
         let slots = self.desc(name).slots() + 1;
         let mut words = vec![0u16; usize::from(slots) + 2];
         (words[0], words[1], words[usize::from(slots) + 1]) = (slots * 2 + 4, 8, 4);
@@ -198,7 +196,7 @@ impl Builder {
     }
 
     /// Returns the FlatBuffer alone, such as a payload without a header.
-    pub(super) fn alone(self, root: At) -> Vec<u8> {
+    pub fn alone(self, root: At) -> Vec<u8> {
         let end = (self.out.len() + 8).next_multiple_of(16);
         let mut buffer = (end as u32 - root).to_le_bytes().to_vec();
         buffer.extend(self.schema.identifier);
@@ -209,7 +207,7 @@ impl Builder {
 
     /// Returns the file, with `data` after the FlatBuffer. Unused bytes are added until the work
     /// budget allows all visits of shared parts.
-    pub(super) fn finish(self, root: At, data: &[u8]) -> Vec<u8> {
+    pub fn finish(self, root: At, data: &[u8]) -> Vec<u8> {
         let mut idle = 0;
         loop {
             let file = self.file(root, data, idle);

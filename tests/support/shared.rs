@@ -5,7 +5,7 @@
 type Family = (&'static str, &'static [u16], u16);
 
 /// A list of each table that a program may list without a bound.
-pub(crate) const FAMILIES: [Family; 8] = [
+pub const FAMILIES: [Family; 8] = [
     ("segment", &[], 4),
     ("named data", &[], 7),
     ("method", &[], 1),
@@ -18,7 +18,7 @@ pub(crate) const FAMILIES: [Family; 8] = [
 
 /// Makes a program of `size` bytes that lists one table of 4 bytes as often as a reader accepts
 /// (`pte::Limits`). `path` are the slots of the vectors that lead to the list, and `slot` is its own.
-pub(crate) fn program(path: &[u16], slot: u16, size: usize) -> Vec<u8> {
+pub fn program(path: &[u16], slot: u16, size: usize) -> Vec<u8> {
     let mut out = b"\0\0\0\0ET12".to_vec();
     // The place of the offset to the next table.
     let mut from = 0;
@@ -42,7 +42,7 @@ pub(crate) fn program(path: &[u16], slot: u16, size: usize) -> Vec<u8> {
 
 /// Appends a table with one field, a vector of `count` offsets, which the caller writes next. The offset
 /// at `from` leads to it.
-pub(crate) fn table(out: &mut Vec<u8>, from: usize, slot: u16, count: usize) {
+pub fn table(out: &mut Vec<u8>, from: usize, slot: u16, count: usize) {
     out.resize(out.len().next_multiple_of(4), 0);
     let vtable = out.len();
     let len = 4 + 2 * (slot + 1);
@@ -58,6 +58,6 @@ pub(crate) fn table(out: &mut Vec<u8>, from: usize, slot: u16, count: usize) {
 }
 
 /// Writes the offset at `from` that leads to `target`.
-pub(crate) fn lead(out: &mut [u8], from: usize, target: usize) {
+pub fn lead(out: &mut [u8], from: usize, target: usize) {
     out[from..from + 4].copy_from_slice(&((target - from) as u32).to_le_bytes());
 }

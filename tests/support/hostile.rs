@@ -1,23 +1,22 @@
 //! Families of files that are costly to check. Each attacks the rules of one or more subjects.
 
-use std::format;
-use std::vec;
-use std::vec::Vec;
-
 use binrw::BinWrite;
 use binrw::io::Cursor;
 
-use super::Made;
-use super::build::{At, Builder, Field, number};
+use crate::tables::{At, Builder, Field, number};
 use Field::{Number, To};
 use pte::payload::vulkan::VulkanHeader;
 use pte::payload::xnnpack::XnnpackHeader;
 
+/// A file, and the `.ptd` files that it is judged with.
+#[derive(Debug)]
+pub struct Made(pub Vec<u8>, pub Vec<Vec<u8>>);
+
 /// A family of files: its name, the subjects that it attacks, and a function that makes the file of
 /// size `n`. That file breaks one rule of each subject at least n / 16 times.
-type Family = (&'static str, &'static [&'static str], fn(usize) -> Made);
+pub type Family = (&'static str, &'static [&'static str], fn(usize) -> Made);
 
-pub(super) const FAMILIES: &[Family] = &[
+pub const FAMILIES: &[Family] = &[
     ("n tensors across each other, all in a list that n calls and a loop of moves use", &[], |n| {
         let mut b = Builder::pte();
         let tensors = (0..n).map(|nth| {
@@ -767,4 +766,9 @@ fn entries(mut b: Builder, entries: Vec<At>) -> Vec<u8> {
     let (segments, entries) = (b.tables([segment]), b.tables(entries));
     let root = b.table("FlatTensor", &[("segments", To(segments)), ("named_data", To(entries))]);
     b.finish(root, &[0; 8])
+}
+
+/// Returns the name of each family of programs, and a function that makes the program of size `n`.
+pub fn programs() -> impl Iterator<Item = (&'static str, impl Fn(usize) -> Vec<u8>)> {
+    FAMILIES.iter().map(|&(name, _, make)| (name, move |n| make(n).0))
 }

@@ -1,0 +1,41 @@
+//! What tests, benches and fuzz targets share: makers of files, genuine and hostile, and questions that
+//! ask everything of a file.
+
+#![allow(
+    missing_docs,
+    missing_debug_implementations,
+    clippy::arithmetic_side_effects,
+    clippy::as_conversions,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::std_instead_of_core,
+    reason = "a test that goes wrong is meant to stop"
+)]
+
+#[cfg(feature = "json")]
+pub mod archive;
+pub mod asm;
+#[cfg(feature = "json")]
+pub mod build;
+pub mod exercise;
+pub mod files;
+#[cfg(feature = "json")]
+pub mod fixture;
+pub mod harvest;
+pub mod hostile;
+#[cfg(feature = "json")]
+pub mod json;
+pub mod mapped;
+#[cfg(feature = "json")]
+pub mod programs;
+pub mod restated;
+#[cfg(feature = "json")]
+pub mod shared;
+#[cfg(feature = "std")]
+pub mod snapshot;
+pub mod sound;
+pub mod tables;
+#[cfg(feature = "json")]
+pub mod xnnpack;
