@@ -12,6 +12,7 @@
 use core::hint::black_box;
 use std::process::Command;
 
+use pte::Check;
 use pte::check::{Checker, Severity};
 use pte::payload::xnnpack::XnnpackGraph;
 use pte::{Limits, Pte};

@@ -13,12 +13,11 @@
 
 use core::hint::black_box;
 
+use pte::Check;
 use pte::Pte;
-use shared::{FAMILIES, lead, program, table};
+use pte_tests::shared::{FAMILIES, lead, program, table};
 use support::{best, large, measuring};
 
-#[path = "support/shared.rs"]
-mod shared;
 mod support;
 
 fn main() {

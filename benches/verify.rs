@@ -9,6 +9,7 @@
 
 use core::hint::black_box;
 
+use pte::Check;
 use pte::{Pte, model};
 use support::{best, measuring, reported, views};
 

@@ -9,6 +9,8 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
+use crate::support::files;
+
 mod alone;
 mod build;
 mod bundle;
@@ -50,10 +52,17 @@ pub(crate) fn pte(args: &[&str]) -> Output {
     run(args, None, b"")
 }
 
+/// The command, in the root of the repository.
+pub(crate) fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pte"));
+    command.current_dir(files::path(""));
+    command
+}
+
 fn run(args: &[&str], folder: Option<&Path>, input: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_pte"))
+    let mut child = command()
         .args(args)
-        .current_dir(folder.unwrap_or(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))))
+        .current_dir(folder.unwrap_or(&files::path("")))
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")
         .stdin(Stdio::piped())

@@ -1,7 +1,5 @@
 //! The contents behind the FlatBuffer: gaps, the first bytes of segments, and the longer search.
 
-use std::fs;
-
 use pte::check::{Checker, Severity};
 use pte::flat::view::Table;
 use pte::{Handle, Limits};
@@ -28,7 +26,7 @@ fn scanned(bytes: &[u8]) -> Vec<(u64, String, String)> {
 }
 
 fn with(file: &str, at: usize, bytes: &[u8]) -> Vec<u8> {
-    let mut whole = fs::read(file).unwrap();
+    let mut whole = files::read(file).unwrap();
     whole[at..at + bytes.len()].copy_from_slice(bytes);
     whole
 }
@@ -36,7 +34,7 @@ fn with(file: &str, at: usize, bytes: &[u8]) -> Vec<u8> {
 #[test]
 fn genuine_files_have_zeros_in_their_gaps_and_no_programs() {
     for path in files::everything() {
-        let bytes = fs::read(&path).unwrap();
+        let bytes = files::read(&path).unwrap();
         let found = findings(&bytes);
         assert!(found.is_empty(), "{path:?}: {found:?}");
         let found = scanned(&bytes);
@@ -139,7 +137,7 @@ fn every_way_to_begin_is_known() {
 #[test]
 fn payloads_inside_the_flatbuffers_part_are_looked_at_too() {
     let file = "tests/data/pte/xnn_delegate_inline.pte";
-    let whole = fs::read(file).unwrap();
+    let whole = files::read(file).unwrap();
     let at = whole.windows(4).position(|window| window == b"XH00").unwrap() - 4;
     let found = findings(&with(file, at, b"\x7fELF"));
     assert_eq!(found.len(), 1);

@@ -8,6 +8,10 @@ use std::process::Command;
 /// Each command in a block is followed by its output, and by `? N` for a nonzero exit status N.
 #[test]
 #[cfg_attr(not(unix), ignore = "the examples are for a shell")]
+#[cfg_attr(
+    not(all(feature = "remote", feature = "scan")),
+    ignore = "pages have what all features add"
+)]
 fn examples_are_current() {
     let commands = update("docs/cli.md", |command| Some(command.into()));
     assert!(commands > 25, "{commands}");
@@ -18,7 +22,7 @@ fn examples_are_current() {
 #[cfg_attr(not(unix), ignore = "the examples are for a shell")]
 fn examples_of_the_readme_are_current() {
     let commands = update("README.md", |command| {
-        let command = command.replace("cargo run --release -- ", "pte ");
+        let command = command.replace("cargo run -- ", "pte ");
         command.contains("tests/data/").then_some(command)
     });
     assert!(commands > 4, "{commands}");
@@ -68,10 +72,14 @@ fn update(page: &str, runnable: impl Fn(&str) -> Option<String>) -> usize {
 
 /// Every verb has a section, and every section is of a verb.
 #[test]
+#[cfg_attr(
+    not(all(feature = "remote", feature = "scan")),
+    ignore = "pages have what all features add"
+)]
 fn every_verb_has_a_page() {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let page = fs::read_to_string(root.join("docs/cli.md")).unwrap();
-    let help = Command::new(env!("CARGO_BIN_EXE_pte")).arg("--help").output().unwrap();
+    let help = crate::cli::command().arg("--help").output().unwrap();
     let help = String::from_utf8(help.stdout).unwrap();
     let verbs = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
     let mut verbs: Vec<_> = verbs
@@ -117,4 +125,5 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-const STALE: &str = "PTE_BLESS=1 cargo test --test main docs updates it";
+const STALE: &str =
+    "PTE_BLESS=1 cargo test -p pte-cli --features remote,scan --test command examples updates it";

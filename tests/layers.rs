@@ -1,7 +1,5 @@
-//! Tests of the architecture: `src/lib.rs` lists the modules bottom-up, and a file may use only
-//! modules that are listed above its own.
+//! Tests of the architecture, beyond the dependencies that the manifests of the crates declare.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,76 +9,59 @@ mod imports;
 use circles::Siblings;
 use imports::{Modules, Names};
 
-#[test]
-fn every_file_uses_only_what_is_listed_above_it() {
-    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("src");
-    let lib = fs::read_to_string(source.join("lib.rs")).unwrap();
-    let order = modules(&lib);
-    let reexports = reexports(&lib);
-    assert!(order.len() >= 10, "the modules were found: {order:?}");
-    let mut seen = 0;
-    let mut wrong = Vec::new();
-    for path in rust_files(&source) {
-        let place = path.strip_prefix(&source).unwrap();
-        let module = place.components().next().unwrap().as_os_str().to_str().unwrap();
-        let module = module.trim_end_matches(".rs");
-        // The command is a separate crate, which sees only the public library.
-        if ["lib", "main", "cli"].contains(&module) {
-            continue;
-        }
-        let own = position(&order, module);
-        for used in uses(&code(&fs::read_to_string(&path).unwrap())) {
-            let used = reexports.get(&used).unwrap_or(&used);
-            seen += 1;
-            if position(&order, used) > own {
-                wrong.push(format!("{} uses crate::{used}", place.display()));
-            }
-        }
-    }
-    assert!(seen > 50, "uses were found: {seen}");
-    assert!(wrong.is_empty(), "listed below it in lib.rs:\n{}", wrong.join("\n"));
-}
+use crate::support::files;
 
 #[test]
 fn no_two_modules_of_a_directory_use_each_other() {
-    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("src");
-    let read = |path: PathBuf| {
-        let module = module_of(path.strip_prefix(&source).unwrap());
-        (module, bare(&fs::read_to_string(path).unwrap()))
-    };
-    let files: Vec<(Names, String)> = rust_files(&source).into_iter().map(read).collect();
-    let modules = Modules::of(&files);
-    let mut siblings = Siblings::default();
-    let mut seen = 0;
-    for (module, code) in &files {
-        for used in modules.used(module, code) {
-            seen += 1;
-            siblings.add(module, &used);
+    let (mut seen, mut wrong) = (0, Vec::new());
+    for source in crates() {
+        let read = |path: PathBuf| {
+            let module = module_of(path.strip_prefix(&source).unwrap());
+            (module, bare(&fs::read_to_string(path).unwrap()))
+        };
+        let files: Vec<(Names, String)> = rust_files(&source).into_iter().map(read).collect();
+        let modules = Modules::of(&files);
+        let mut siblings = Siblings::default();
+        for (module, code) in &files {
+            for used in modules.used(module, code) {
+                seen += 1;
+                siblings.add(module, &used);
+            }
         }
+        let circles = siblings.circles().into_iter();
+        wrong.extend(circles.map(|(parent, circle)| {
+            format!("{}, {}: {circle:?}", source.display(), parent.join("::"))
+        }));
     }
     assert!(seen > 1000, "paths were found: {seen}");
-    let circles = siblings.circles().into_iter();
-    let circles: Vec<_> =
-        circles.map(|(parent, circle)| format!("{}: {circle:?}", parent.join("::"))).collect();
-    assert!(circles.is_empty(), "modules that use each other:\n{}", circles.join("\n"));
+    assert!(wrong.is_empty(), "modules that use each other:\n{}", wrong.join("\n"));
 }
 
+/// The walker is for any FlatBuffers schema. It needs no other crate, and does not know ExecuTorch.
 #[test]
-fn the_command_sees_only_what_is_public() {
-    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("src");
-    let main = fs::read_to_string(source.join("main.rs")).unwrap();
-    assert!(
-        main.contains("mod cli;"),
-        "the command is a module of the program, not of the library"
-    );
-    let lib = fs::read_to_string(source.join("lib.rs")).unwrap();
-    assert!(!modules(&lib).contains(&"cli".to_string()));
+fn the_walker_stands_alone() {
+    let folder = files::path("src/flat");
+    let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+    let dependencies = manifest.split("[dependencies]\n").nth(1).unwrap().split("\n[").next();
+    for dependency in dependencies.unwrap().lines().filter(|line| !line.is_empty()) {
+        assert!(dependency.contains("optional = true"), "{dependency}");
+    }
+    let mut found = Vec::new();
+    for path in rust_files(&folder) {
+        let text = fs::read_to_string(&path).unwrap().to_lowercase();
+        for word in ["executorch", ".pte", ".ptd", "delegate", "kernel", "segment"] {
+            for (nth, _) in text.lines().enumerate().filter(|(_, line)| line.contains(word)) {
+                found.push(format!("{}:{}: {word}", path.display(), nth + 1));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 /// The library forbids unsafe code. The Python package maps files, and fills buffers of Python.
 #[test]
 fn unsafe_code_is_in_one_file() {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let root = files::path("");
     let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
     assert!(manifest.contains("unsafe_code = \"forbid\""));
     let files = rust_files(&root.join("python/src")).into_iter();
@@ -89,14 +70,14 @@ fn unsafe_code_is_in_one_file() {
         text.contains("unsafe {") || text.contains("unsafe fn") || text.contains("unsafe impl")
     });
     let found: Vec<_> =
-        with_unsafe.map(|path| path.strip_prefix(root).unwrap().to_owned()).collect();
+        with_unsafe.map(|path| path.strip_prefix(&root).unwrap().to_owned()).collect();
     assert_eq!(found, [Path::new("python/src/mapping.rs")]);
 }
 
 /// Messages go where untrusted text is escaped, inputs come from where streams are bounded.
 #[test]
 fn the_command_speaks_and_opens_files_in_one_place() {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("src/cli");
+    let folder = files::path("src/cli");
     let mut found = Vec::new();
     for path in rust_files(&folder) {
         let text = code(&fs::read_to_string(&path).unwrap());
@@ -121,9 +102,9 @@ fn the_command_speaks_and_opens_files_in_one_place() {
 #[test]
 fn the_trusted_base_stays_small() {
     // A review of the code that follows unproven offsets reads these files.
-    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("src");
+    let source = files::path("src");
     for (file, most) in [
-        ("bytes.rs", 76),
+        ("flat/bytes.rs", 78),
         ("flat/verify.rs", 260),
         ("flat/verify/deep.rs", 60),
         ("flat/verify/budget.rs", 40),
@@ -134,46 +115,21 @@ fn the_trusted_base_stays_small() {
         ("flat/verify/text.rs", 70),
         ("flat/verify/union.rs", 70),
         ("flat/verify/why.rs", 100),
-        ("file/fields.rs", 40),
-        ("file/header.rs", 240),
-        ("file/extents.rs", 145),
-        ("file/segments.rs", 90),
-        ("payload/mlx.rs", 70),
-        ("payload/sections/archive.rs", 145),
-        ("payload/sections/package.rs", 65),
-        ("payload/sections/record.rs", 95),
-        ("payload/xnnpack.rs", 230),
-        ("payload/xnnpack/header.rs", 60),
-        ("payload/xnnpack/keys.rs", 45),
+        ("core/file/fields.rs", 40),
+        ("core/file/header.rs", 240),
+        ("core/file/extents.rs", 145),
+        ("core/file/segments.rs", 90),
+        ("core/payload/mlx.rs", 70),
+        ("core/payload/sections/archive.rs", 145),
+        ("core/payload/sections/package.rs", 65),
+        ("core/payload/sections/record.rs", 95),
+        ("core/payload/xnnpack.rs", 230),
+        ("core/payload/xnnpack/header.rs", 60),
+        ("core/payload/xnnpack/keys.rs", 45),
     ] {
         let lines = fs::read_to_string(source.join(file)).unwrap().lines().count();
         assert!(lines <= most, "{file} has {lines} lines, and {most} are meant to be enough");
     }
-}
-
-fn position(order: &[String], module: &str) -> usize {
-    let found = order.iter().position(|other| other == module);
-    found.unwrap_or_else(|| panic!("{module} is not listed in lib.rs"))
-}
-
-fn modules(lib: &str) -> Vec<String> {
-    let names = lib
-        .lines()
-        .filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';'));
-    names.map(Into::into).collect()
-}
-
-/// The modules that the names at the crate's root come from.
-fn reexports(lib: &str) -> BTreeMap<String, String> {
-    let mut found = BTreeMap::new();
-    for line in lib.lines().filter_map(|line| line.strip_prefix("pub use ")) {
-        let module = line.split("::").next().unwrap();
-        let names = line.rsplit("::").next().unwrap();
-        for name in names.split(|c: char| !c.is_alphanumeric()).filter(|name| !name.is_empty()) {
-            found.insert(name.to_string(), module.to_string());
-        }
-    }
-    found
 }
 
 /// Code without comments, in which paths are examples.
@@ -203,25 +159,12 @@ fn bare(text: &str) -> String {
     bare
 }
 
-/// Returns the first names after `crate::`, including those of a list in braces.
-fn uses(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for rest in text.split("crate::").skip(1) {
-        match rest.strip_prefix('{') {
-            Some(list) => {
-                let list = list.split('}').next().unwrap();
-                found.extend(list.split(',').filter_map(first_name));
-            }
-            None => found.extend(first_name(rest)),
-        }
-    }
-    found
-}
-
-fn first_name(text: &str) -> Option<String> {
-    let name: String =
-        text.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-    (!name.is_empty()).then_some(name)
+/// The folders of the crates in `src`.
+fn crates() -> Vec<PathBuf> {
+    let folders = fs::read_dir(files::path("src")).unwrap().map(|entry| entry.unwrap().path());
+    let mut folders: Vec<_> = folders.filter(|path| path.join("lib.rs").exists()).collect();
+    folders.sort();
+    folders
 }
 
 fn rust_files(folder: &Path) -> Vec<PathBuf> {

@@ -1,6 +1,7 @@
 //! The library contains everything that the command shows: `examples/documents.rs` does not use the
 //! feature `cli`.
 
+use crate::support::files;
 use crate::support::snapshot::assert_snapshot;
 
 #[path = "../examples/documents.rs"]
@@ -10,18 +11,19 @@ mod documents;
 /// The library gives the same snapshots as the command.
 #[test]
 fn the_library_alone_prints_the_document_of_info() {
-    for (page, file) in [
-        ("program", "../../tests/data/pte/xnn_external.pte"),
-        ("data", "../../tests/data/ptd/ptd_basic.ptd"),
-    ] {
-        assert_snapshot(&format!("info-json-{page}"), &documents::print("info", file).unwrap());
+    for (page, file) in
+        [("program", "tests/data/pte/xnn_external.pte"), ("data", "tests/data/ptd/ptd_basic.ptd")]
+    {
+        let path = files::path(file);
+        let path = path.to_str().unwrap();
+        let document = documents::print("info", path).unwrap().replace(path, file);
+        assert_snapshot(&format!("info-json-{page}"), &document);
     }
 }
 
 #[test]
 fn the_library_prints_the_documents_of_the_command_byte_for_byte() {
     use crate::cli::{pte, text};
-    use crate::support::files;
 
     let mut compared = 0;
     for path in files::samples() {

@@ -19,6 +19,8 @@ mod contents;
 #[cfg(feature = "safetensors")]
 mod convert;
 mod corpus;
+#[cfg(feature = "json")]
+mod described;
 #[cfg(feature = "diff")]
 mod diff;
 mod docs;

@@ -1,7 +1,6 @@
 //! Every byte of a file belongs to one part. The part is compared with the references to the byte.
 
 use std::collections::BTreeMap;
-use std::fs;
 
 use pte::Check;
 use pte::Storage;
@@ -24,7 +23,7 @@ use crate::support::mapped::{ask_byte, ask_map};
 #[test]
 fn genuine_files_are_accounted_for() {
     for path in files::everything() {
-        let bytes = fs::read(&path).unwrap();
+        let bytes = files::read(&path).unwrap();
         ask_map(&read(&bytes));
     }
 }
@@ -34,7 +33,7 @@ fn genuine_files_are_accounted_for() {
 fn data_belongs_to_its_users() {
     let (mut constants, mut mutable, mut payloads) = (0, 0, 0);
     for path in files::everything() {
-        let bytes = fs::read(&path).unwrap();
+        let bytes = files::read(&path).unwrap();
         let File::Pte(pte) = read(&bytes) else { continue };
         let map = Map::of(&File::Pte(pte.clone()));
         for plan in pte.program().execution_plan().into_iter().flatten() {
@@ -91,7 +90,7 @@ fn data_belongs_to_its_users() {
 fn genuine_tables_have_no_unreferenced_bytes() {
     let mut found = BTreeMap::new();
     for path in files::samples() {
-        let bytes = fs::read(&path).unwrap();
+        let bytes = files::read(&path).unwrap();
         let file = read(&bytes);
         let map = Map::of(&file);
         let tables = part(map.root(), "FlatBuffers part").unwrap();
@@ -182,7 +181,7 @@ fn a_file_of_many_methods_has_few_parts() {
 fn a_byte_is_reported_with_its_path() {
     let mut reported = BTreeMap::new();
     for path in files::samples() {
-        let bytes = fs::read(&path).unwrap();
+        let bytes = files::read(&path).unwrap();
         let file = read(&bytes);
         let map = Map::in_detail(&file);
         let dump = Dump::of(&file);
@@ -303,7 +302,7 @@ impl Dump {
 fn a_finding_is_where_the_map_says() {
     let (mut compared, mut wrong) = (0, Vec::new());
     for path in files::samples() {
-        let bytes = fs::read(&path).unwrap();
+        let bytes = files::read(&path).unwrap();
         let file = read(&bytes);
         for finding in file.check().findings() {
             let Some(info) = ByteInfo::of(&file, finding.offset) else { continue };
@@ -609,7 +608,7 @@ fn rows_on_demand_are_those_of_the_list() {
         }
     }
     for path in files::samples().into_iter().step_by(5) {
-        let bytes = fs::read(&path).unwrap();
+        let bytes = files::read(&path).unwrap();
         let file = read(&bytes);
         let map = Map::in_detail(&file);
         for nesting in [Nesting::default(), Nesting { depth: 9, most: usize::MAX }] {
@@ -628,7 +627,7 @@ fn rows_on_demand_are_those_of_the_list() {
 #[test]
 fn the_member_headers_of_a_package_are_apart_from_its_directory() {
     for path in ["tests/data/other/n_alias.ptn", "tests/data/other/linear.etrecord"] {
-        let bytes = fs::read(path).unwrap();
+        let bytes = files::read(path).unwrap();
         let file = OtherFile::read(&&bytes[..], &Limits::UNTRUSTED).unwrap().unwrap().unwrap();
         let map = file.map();
         // Local headers begin with PK\x03\x04, and entries of the directory with PK\x01\x02.

@@ -508,7 +508,7 @@ mod command {
     use super::server::{Act, Server, reply};
 
     fn pte(args: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pte"));
+        let mut command = crate::cli::command();
         for name in
             ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"]
         {
@@ -647,7 +647,7 @@ mod command {
         let out = tempfile::tempdir().unwrap();
         let rows = out.path().join("rows");
         let scan = |more: &[&str]| {
-            Command::new(env!("CARGO_BIN_EXE_pte"))
+            crate::cli::command()
                 .args(["scan", "--format", "ndjson", "-o", rows.to_str().unwrap(), "hf://org"])
                 .args(["--allow-http", "--allow-private", "--timeout", "5"])
                 .args(more)

@@ -19,7 +19,7 @@ const UNSOUND: [&str; 3] = ["mutable_unplanned.pte", "synth_all_inline.pte", "sy
 #[test]
 fn genuine_files_are_sound_and_others_are_not() {
     for path in files::everything() {
-        let bytes = fs::read(&path).unwrap();
+        let bytes = files::read(&path).unwrap();
         assert_eq!(is_sound(&bytes), !UNSOUND.contains(&&*name(&path)), "{}", name(&path));
     }
 }
@@ -30,7 +30,7 @@ fn hostile_files_are_refused_or_sound() {
     let Some(corpus) = files::corpus() else { return };
     let (mut sound, mut refused) = (0, 0);
     for entry in fs::read_dir(corpus.join("hostile")).unwrap() {
-        match is_sound(&fs::read(entry.unwrap().path()).unwrap()) {
+        match is_sound(&files::read(entry.unwrap().path()).unwrap()) {
             true => sound += 1,
             false => refused += 1,
         }
@@ -44,7 +44,7 @@ fn hostile_files_are_refused_or_sound() {
 fn what_there_is_comes_up_in_genuine_files() {
     let mut seen = std::collections::BTreeSet::new();
     for path in files::samples().into_iter().filter(|path| path.extension().unwrap() == "pte") {
-        let bytes = fs::read(&path).unwrap();
+        let bytes = files::read(&path).unwrap();
         let Ok(program) = Pte::read(&bytes).unwrap().sound() else { continue };
         for method in program.methods() {
             for value in method.values() {
@@ -144,7 +144,7 @@ fn a_sound_file_keeps_what_was_found() {
 fn every_byte_of_small_files() {
     let (mut sound, mut refused) = (0, 0);
     for path in files::samples() {
-        let mut bytes = fs::read(&path).unwrap();
+        let mut bytes = files::read(&path).unwrap();
         if bytes.len() > 1700 {
             continue;
         }
@@ -171,7 +171,7 @@ fn what_is_taken_for_granted_is_an_error_where_it_is_not_so() {
     let mut named = std::collections::BTreeSet::new();
     let mut calls = 0;
     for entry in fs::read_dir(folder).unwrap() {
-        let text = fs::read_to_string(entry.unwrap().path()).unwrap();
+        let text = files::read_to_string(entry.unwrap().path()).unwrap();
         let text = text.split("#[cfg(test)]").next().unwrap();
         calls += text.matches("proven(").count();
         // A string of words with hyphens, and commas between them.

@@ -1,7 +1,5 @@
 //! The typed views: absent, empty and unknown values, and the places of data.
 
-use std::fs;
-
 use pte::ptd::Generation;
 use pte::schema::program::view::{ExecutionPlan, InstructionArguments, KernelTypes, Tensor};
 use pte::schema::program::{DataLocation, TensorShapeDynamism};
@@ -185,7 +183,7 @@ fn generations_are_reported_apart() {
         .into_iter()
         .filter(|path| path.extension().is_some_and(|extension| extension == "ptd"))
         .map(|path| {
-            let bytes = fs::read(&path).unwrap();
+            let bytes = files::read(&path).unwrap();
             (name(&path), Ptd::read(&bytes).unwrap().generation())
         })
         .collect();
@@ -232,9 +230,9 @@ fn one_view_shows_every_generation() {
 #[test]
 fn a_file_of_the_other_kind_is_named() {
     let (pte, ptd) = ("tests/data/pte/linear.pte", "tests/data/ptd/ptd_basic.ptd");
-    let error = Pte::read(&fs::read(ptd).unwrap()).unwrap_err();
+    let error = Pte::read(&files::read(ptd).unwrap()).unwrap_err();
     assert_eq!(error.to_string(), "expected a .pte file, found a .ptd file");
-    let error = Ptd::read(&fs::read(pte).unwrap()).unwrap_err();
+    let error = Ptd::read(&files::read(pte).unwrap()).unwrap_err();
     assert_eq!(error.code(), "wrong-kind");
 }
 

@@ -23,8 +23,6 @@ use verbs::{SECONDS, VERBS, Verb};
 
 mod child;
 mod data;
-#[path = "../../src/cli/factors.rs"]
-mod factors;
 mod families;
 mod flat;
 mod programs;

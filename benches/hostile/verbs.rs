@@ -87,7 +87,7 @@ impl Verb {
             true => "dump --container",
             false => self.line.split(' ').next().unwrap_or_default(),
         };
-        crate::factors::factor(name) as f64
+        pte_cli::factors::factor(name) as f64
     }
 
     /// The arguments, for files in a folder.

@@ -9,6 +9,7 @@ use core::ops::Range;
 
 use flatbuffers::InvalidFlatbuffer;
 use planus::ReadAsRoot;
+use pte::Check;
 use pte::file::FileKind;
 use pte::model::AnyPtd;
 use pte::{Error, File, Limits};

@@ -1,5 +1,6 @@
 //! The oracle `convert`: converts tensors from one format to the other and back.
 
+use pte::Check;
 use pte::Ptd;
 use pte::build::{BuildError, PtdBuilder};
 use pte::check::Severity;

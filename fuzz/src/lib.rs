@@ -17,7 +17,6 @@ mod container;
 mod convert;
 mod defects;
 mod diff;
-mod fixtures;
 pub mod forge;
 pub mod mutate;
 mod payload;
@@ -29,14 +28,6 @@ pub mod smith;
 mod structured;
 mod verify;
 mod views;
-
-// The package's tests ask the same of genuine files.
-#[path = "../../tests/support/mapped.rs"]
-mod mapped;
-#[path = "../../tests/support/restated.rs"]
-mod restated;
-#[path = "../../tests/support/sound.rs"]
-mod sound;
 
 pub use agree::agree;
 pub use container::container;
@@ -52,7 +43,7 @@ pub use views::views;
 /// says. Its accessors give everything without tripping a debug assertion, and what holds in it,
 /// said once more by brute force over its tables, holds.
 pub fn sound(bytes: &[u8]) {
-    sound::is_sound(bytes);
+    pte_tests::sound::is_sound(bytes);
 }
 
 /// A check of a property for some bytes, which panics if the property does not hold.

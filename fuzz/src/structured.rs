@@ -1,6 +1,7 @@
 //! The oracles that begin with a valid program: `relayout`, `corrupt`, `check` and `edit`.
 
 use arbitrary::{Result, Unstructured};
+use pte::Check;
 use pte::Storage;
 use pte::check::{Report, Severity};
 use pte::flat::write::WriterLayout;
@@ -36,7 +37,7 @@ fn relay(random: &mut Unstructured<'_>) -> Result<()> {
         assert_eq!(read.to_bytes().ok(), written.to_bytes().ok(), "a segment");
     }
     agree(&bytes);
-    assert!(bytes.len() < 64 || sound::is_sound(&bytes), "{}", report(&bytes));
+    assert!(bytes.len() < 64 || pte_tests::sound::is_sound(&bytes), "{}", report(&bytes));
     Ok(())
 }
 
@@ -52,7 +53,7 @@ pub fn corrupt(bytes: &[u8]) {
         container(&bytes);
         verify(&bytes);
         agree(&bytes);
-        sound::is_sound(&bytes);
+        pte_tests::sound::is_sound(&bytes);
     }
 }
 
@@ -125,7 +126,7 @@ fn judge(random: &mut Unstructured<'_>) -> Result<()> {
     let found = report(&after);
     let fires = found.counts().any(|(broken, count)| broken.id == rule && count > 0);
     assert!(fires, "a defect of {rule}, and {found}");
-    sound::is_sound(&after);
+    pte_tests::sound::is_sound(&after);
     Ok(())
 }
 

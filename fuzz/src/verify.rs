@@ -2,6 +2,7 @@
 
 use core::fmt::{self, Write};
 
+use pte::Check;
 use pte::check::{Checker, Report};
 use pte::flat::json;
 use pte::flat::view::Table;
@@ -21,7 +22,7 @@ pub fn verify(bytes: &[u8]) {
         Ok(file) => file,
         Err(error) => {
             assert_refusal(&error, bytes.len());
-            if !matches!(error.kind(), ErrorKind::WorkLimit { .. }) {
+            if !matches!(error.kind(), ErrorKind::Flat(pte::flat::ErrorKind::WorkLimit { .. })) {
                 let wider = read(bytes, &Limits { amplification: 16, ..limits }).err();
                 assert_eq!(wider, Some(error), "a wider budget gives another reason");
             }
@@ -49,7 +50,11 @@ pub fn verify(bytes: &[u8]) {
     let size = wide(region(&file).len());
     let short = read(bytes, &Limits { program: size - 1, ..limits });
     let kind = short.err().map(|error| error.kind());
-    assert_eq!(kind, Some(ErrorKind::ProgramLimit { size, limit: size - 1 }), "a lower limit");
+    assert_eq!(
+        kind,
+        Some(ErrorKind::Flat(pte::flat::ErrorKind::SizeLimit { size, limit: size - 1 })),
+        "a lower limit"
+    );
 }
 
 /// Everything that the typed views and the declarations show of a file, as a digest.

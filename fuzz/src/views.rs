@@ -9,8 +9,8 @@ use pte::memory::Memory;
 use pte::payload::PayloadContents;
 use pte::{File, Handle, Limits};
 
-use crate::mapped::{ask_map, ask_pieces, ask_spans};
 use crate::read::wide;
+use pte_tests::mapped::{ask_map, ask_pieces, ask_spans};
 
 /// A map has each byte of the file once, at each of its levels. Each edge of a graph joins two nodes, and each
 /// node is there once. In an arena no tensor ends behind the reach, and no more is live than is used.

@@ -74,7 +74,7 @@ fn a_vtable_of_two_bytes_at_the_end_is_refused() {
     let bytes = regression("agree/vtable-of-two-bytes-at-the-end.pte");
     let error = pte::Pte::read(&bytes).unwrap_err();
     assert!(
-        matches!(error.kind(), pte::ErrorKind::VtableOutOfBounds { vtable }
+        matches!(error.kind(), pte::ErrorKind::Flat(pte::flat::ErrorKind::VtableOutOfBounds { vtable })
             if usize::try_from(vtable).unwrap() + 2 == bytes.len()),
         "{error}"
     );
@@ -93,7 +93,10 @@ fn generation_0_has_its_own_identifier() {
 fn the_offset_to_an_unknown_member_is_aligned() {
     let bytes = regression("agree/unknown-member-misaligned.pte");
     let error = pte::Pte::read(&bytes).unwrap_err();
-    assert_eq!(error.kind(), pte::ErrorKind::FieldMisaligned { size: 4 });
+    assert_eq!(
+        error.kind(),
+        pte::ErrorKind::Flat(pte::flat::ErrorKind::FieldMisaligned { size: 4 })
+    );
     assert!(error.place().to_string().ends_with(".val"), "{}", error.place());
 }
 

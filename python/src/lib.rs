@@ -17,9 +17,6 @@ mod several;
 mod source;
 mod write;
 
-// The modules of the command name each other by this path.
-use command::program::cli;
-
 /// The module `ptekit._ptekit`.
 #[pymodule]
 mod _ptekit {

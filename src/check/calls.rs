@@ -130,7 +130,7 @@ impl<'a, J: Fn(KernelCall<'a>) -> Option<BrokenRule> + Sync> Pass<'_, '_, 'a, J>
     ) -> InstructionKinds {
         let len = narrow(instructions.len());
         let mut seen = InstructionKinds::default();
-        let mut vtables = Vtables { instruction: Vtable::new(), call: Vtable::new() };
+        let mut vtables = Vtables { instruction: Vtable::default(), call: Vtable::default() };
         for nth in range {
             if self.judge.is_none() && self.is_plain_call(instructions, nth, &mut vtables) {
                 continue;

@@ -80,7 +80,7 @@ impl Report {
     /// # fn main() -> pte::Result<()> {
     /// # let bytes = include_bytes!("../../tests/data/pte/linear.pte");
     /// let file = pte::Pte::read(bytes)?;
-    /// let report = file.check();
+    /// let report = pte::Check::check(&file);
     /// assert_eq!(report.new_errors(&report).count(), 0);
     /// # Ok(())
     /// # }

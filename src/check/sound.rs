@@ -7,6 +7,7 @@
 //! Accessors return an `Option` only if absence has a meaning, or is only a Note or a Warning.
 //!
 //! ```
+//! use pte::Sound;
 //! use pte::sound::{Operation, Value};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -179,7 +179,7 @@ fn part(plan: &Plan<'_, '_>, range: Range<u32>, out: &mut Findings) -> (Values, 
     part.values.tags.reserve(range.len());
     // A small method gets a small buffer: there may be millions of methods.
     let mut tensors = vec![(0, Raw::BARE); range.len().min(BLOCK)];
-    let mut vtables = Vtables { value: Vtable::new(), tensor: Vtable::new() };
+    let mut vtables = Vtables { value: Vtable::default(), tensor: Vtable::default() };
     for first in range.clone().step_by(BLOCK) {
         let block = first..range.end.min(first.saturating_add(narrow(BLOCK)));
         let plain = part.plain(block.clone(), &mut vtables, &mut tensors);

@@ -3,7 +3,7 @@
 /// The maximum number of bytes of memory for each byte of the FlatBuffer (for `build`: of the
 /// JSON). Before a verb begins, the command checks that this memory is available. The benchmark
 /// `hostile` compares its measurements with these factors.
-pub(super) const FACTORS: &[(&str, u64)] = &[
+pub const FACTORS: &[(&str, u64)] = &[
     ("info", 12),
     ("check", 12),
     ("dump", 6),
@@ -23,7 +23,7 @@ pub(super) const FACTORS: &[(&str, u64)] = &[
 ];
 
 /// Returns the memory factor of a verb.
-pub(super) fn factor(verb: &str) -> u64 {
+pub fn factor(verb: &str) -> u64 {
     let known = FACTORS.iter().find(|(name, _)| *name == verb);
     known.map_or(1, |&(_, factor)| factor)
 }

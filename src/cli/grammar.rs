@@ -76,18 +76,25 @@ mod tests {
     fn verbs_that_read_no_file_show_no_limits() {
         let mut command = command();
         command.build();
-        for (verb, shown, _hidden) in [
-            ("explain", &["color", "output"][..], &["limits", "max_stream", "offline"][..]),
-            ("check", &["limits", "max_findings", "offline"], &[]),
-            ("build", &["max_program"], &["max_findings", "max_requests"]),
-            ("info", &["max_stream", "max_requests"], &["max_findings"]),
+        for (verb, shown, hidden) in [
+            ("explain", &["color", "output"][..], &["limits", "max_stream"][..]),
+            ("check", &["limits", "max_findings"], &[]),
+            ("build", &["max_program"], &["max_findings"]),
+            ("info", &["max_stream"], &["max_findings"]),
+            #[cfg(feature = "remote")]
+            ("explain", &[], &["offline"]),
+            #[cfg(feature = "remote")]
+            ("check", &["offline"], &[]),
+            #[cfg(feature = "remote")]
+            ("build", &[], &["max_requests"]),
+            #[cfg(feature = "remote")]
+            ("info", &["max_requests"], &[]),
         ] {
             let verb = command.find_subcommand(verb).unwrap();
             let of = |id: &str| verb.get_arguments().find(|arg| arg.get_id() == id).unwrap();
             for id in shown {
                 assert!(!of(id).is_hide_set(), "{} {id}", verb.get_name());
             }
-            #[cfg(feature = "remote")]
             for id in hidden {
                 assert!(of(id).is_hide_set(), "{} {id}", verb.get_name());
             }

@@ -19,7 +19,7 @@ mod diff;
 mod dump;
 mod edit;
 mod extract;
-mod factors;
+pub mod factors;
 mod grammar;
 mod graph;
 mod info;

@@ -8,7 +8,7 @@
 //!     plan.name = Some("predict".into());
 //! }
 //! let changed = model.image()?.to_bytes()?;
-//! assert!(pte::Pte::read(&changed)?.check().findings().is_empty());
+//! assert!(pte::Check::check(&pte::Pte::read(&changed)?).findings().is_empty());
 //! # Ok(())
 //! # }
 //! ```

@@ -24,6 +24,7 @@ pub use copies::{Copied, copied, rearranges};
 pub use hazards::{Hazard, hazard};
 pub use kind::{Gives, Kind, Kinds, Signature, signature};
 pub use scalar::{LOCAL_SCALAR_DENSE, Scalar};
+pub use signatures::KERNELS;
 pub use since::{OLDEST, since};
 
 /// The signature of each operator of a method, by operator index.

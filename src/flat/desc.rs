@@ -136,7 +136,7 @@ pub struct FieldDesc {
     /// Whether the field's table may contain the field again. Readers accept at most
     /// [`MOST_NESTED`] nested tables of such fields.
     pub recursive: bool,
-    /// The ExecuTorch release that added the field; `None` if the field is as old as its table.
+    /// The release of the schema that added the field; `None` if the field is as old as its table.
     pub since: Option<&'static str>,
 }
 

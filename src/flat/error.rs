@@ -44,7 +44,7 @@ pub enum PathComponent {
     Variant(&'static str),
 }
 
-/// A file offset and a path, such as `0x434, program.execution_plan[0].values[2].val<Tensor>`.
+/// A file offset and a path, such as `0x434, model.subgraphs[0].tensors[2].type<Dense>`.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'e> {
     offset: Option<u64>,

@@ -10,10 +10,24 @@ use crate::desc::{EnumDesc, FieldDesc, Kind, Number, Schema};
 /// the release that added it.
 ///
 /// ```
+/// mod point {
+///     pte_flat::schema! {
+///         root Point b"PNT0" "point" "example";
+///         enums:
+///         unions:
+///         tables:
+///         /// A point.
+///         table Point {
+///             /// The position.
+///             0 x: i32 = 7 => 1.2,
+///         }
+///     }
+/// }
+///
 /// let mut text = String::new();
-/// pte::flat::fbs::write(&pte::schema::program::desc::SCHEMA, &mut text)?;
-/// assert!(text.contains("extra_tensor_info: ExtraTensorInfo;  // slot 9, since 0.4"));
-/// # Ok::<(), std::fmt::Error>(())
+/// pte_flat::fbs::write(&point::desc::SCHEMA, &mut text)?;
+/// assert!(text.contains("x: int = 7;  // slot 0, since 1.2"), "{text}");
+/// # Ok::<(), core::fmt::Error>(())
 /// ```
 ///
 /// # Errors

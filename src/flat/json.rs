@@ -32,14 +32,26 @@ pub struct Omitted {
 /// Writes `table` to `out`.
 ///
 /// ```
+/// # pte_flat::schema! {
+/// #     root Point b"PNT0" "point" "example";
+/// #     enums:
+/// #     unions:
+/// #     tables:
+/// #     /// A point.
+/// #     table Point {
+/// #         /// The position.
+/// #         0 x: i32 = 0,
+/// #     }
+/// # }
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use pte::flat::json::{Options, write};
+/// use pte_flat::json::{Options, write};
 ///
-/// let bytes = include_bytes!("../../tests/data/ptd/ptd_empty.ptd");
-/// let pte::ptd::Root::Current(root) = pte::Ptd::read(bytes)?.root() else { return Ok(()) };
+/// # let point = model::Point { x: 7 };
+/// # let bytes = pte_flat::write::write(&desc::SCHEMA, &point, &[], &Default::default()).unwrap();
+/// let root: view::Point = pte_flat::read(&bytes, &pte_flat::Limits::default())?;
 /// let mut text = String::new();
 /// write(root, Options { pretty: false, blob: |_: &[u8]| None }, &mut text)?;
-/// assert_eq!(text, r#"{"version":0,"segments":[],"named_data":[]}"#);
+/// assert_eq!(text, r#"{"x":7}"#);
 /// # Ok(())
 /// # }
 /// ```

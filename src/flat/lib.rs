@@ -22,7 +22,8 @@
 //! }
 //!
 //! let point = point::model::Point { x: 7, name: Some("a".into()) };
-//! let bytes = pte_flat::write::to_vec(&point, &point::desc::SCHEMA).unwrap();
+//! let layout = pte_flat::write::WriterLayout::default();
+//! let bytes = pte_flat::write::write(&point::desc::SCHEMA, &point, &[], &layout).unwrap();
 //! let point: point::view::Point = pte_flat::read(&bytes, &pte_flat::Limits::default()).unwrap();
 //! assert_eq!((point.x(), point.name()), (7, Some("a")));
 //! assert!(pte_flat::read::<point::view::Point>(&bytes[..20], &Default::default()).is_err());

@@ -105,7 +105,7 @@ pub fn hex(bytes: &[u8]) -> String {
 /// format with its own escapes.
 ///
 /// ```
-/// use pte::quoted::Untrusted;
+/// use pte_flat::quoted::Untrusted;
 ///
 /// let name = Untrusted::from("a\u{1b}[2J\u{a0}b");
 /// assert_eq!(name.to_string(), r"a\u{1b}[2J\u{a0}b");

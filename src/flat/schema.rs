@@ -7,20 +7,20 @@
 /// writer, and `model!` plain structs.
 ///
 /// ```text
-/// root Program b"ET12" "pte" "executorch_flatbuffer";
-/// enum DataLocation: i8 { INLINE = 0, SEGMENT = 1 }
+/// root Scene b"SCN1" "scene" "example.scenes";        // file identifier, extension, namespace
+/// enum Storage: i8 { INLINE = 0, EXTERNAL = 1 }
 /// structs:
 /// struct Tid { idx: u32 }                              // optional section: structs of one number
-/// union KernelTypes { 1 Null, 2 Int }
+/// union Shape { 1 Circle, 2 Mesh }
 /// union XNodeUnion { 1 XNNAdd = _XNNNode2x1 }          // a member with another name
-/// table Tensor {
-///     0 scalar_type: ScalarType = ScalarType::BYTE,   // a number and its default
-///     2 sizes: [i32],                                 // a vector of numbers
-///     6 allocation_info: &AllocationDetails,          // a table; `&str` for a string
-///     9 extra_tensor_info: &ExtraTensorInfo => 0.4,   // the release that added it
+/// table Mesh {
+///     0 storage: Storage = Storage::INLINE,           // a number and its default
+///     2 points: [i32],                                // a vector of numbers
+///     6 material: &Material,                          // a table; `&str` for a string
+///     9 extra: &Extra => 0.4,                         // the release that added it
 /// }
-/// table EValue { 0 val: @KernelTypes }                // a union: slots 0 (tag) and 1 (value)
-/// table Program { 1 execution_plan: [&ExecutionPlan] } // a vector of tables
+/// table Body { 0 shape: @Shape }                      // a union: slots 0 (tag) and 1 (value)
+/// table Scene { 1 bodies: [&Body] }                   // a vector of tables
 /// table GraphArg { 1 graph: ^Graph (required) }        // a recursive field, which must be present
 /// table ClipNode { 2 a_min: ?Tid, 3 k: ?i32 }          // a struct; a number with the default null
 /// ```

@@ -7,7 +7,7 @@
 use core::cell::Cell;
 
 use self::budget::Budget;
-use self::cache::{FEW_SLOTS, LayoutCache, MANY_SLOTS, SMALL_PROGRAM};
+use self::cache::{FEW_SLOTS, LayoutCache, MANY_SLOTS, SMALL_BUFFER};
 use self::seen::Notes;
 use self::vtable::VtableLayout;
 use crate::bytes::{further, index, slice_at, u32_at, wide};
@@ -57,14 +57,14 @@ pub fn verify_at<'a>(
     let len = wide(buf.len());
     let limit = limits.size.min(MAX_SIZE);
     if len > limit {
-        return Err(Error::new(ErrorKind::ProgramLimit { size: len, limit }, 0));
+        return Err(Error::new(ErrorKind::SizeLimit { size: len, limit }, 0));
     }
     let root = u32_at(buf, index(at)).unwrap_or_default();
     if root < 8 || u64::from(at).saturating_add(root.into()).saturating_add(4) > len {
         return Err(Error::new(ErrorKind::RootOffset { root, limit: len }, at.into()));
     }
     let root = further(at, root);
-    let run = if len < SMALL_PROGRAM {
+    let run = if len < SMALL_BUFFER {
         Verifier::<false, FEW_SLOTS>::run
     } else {
         Verifier::<false, MANY_SLOTS>::run

@@ -1,6 +1,5 @@
 //! Tests `size`, `map` and `extract` on standalone payloads and profiles.
 
-use std::fs;
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -99,7 +98,7 @@ fn sums_of_payloads_are_exact() {
                 let summary: Value = serde_json::from_slice(&summary.stdout).unwrap();
                 backends.insert(summary["files"][0]["backend"].to_string());
                 let document = json(&["size", "--json", path]);
-                let len = fs::metadata(path).unwrap().len();
+                let len = files::metadata(path).unwrap().len();
                 assert_eq!(document["files"][0]["bytes"], len, "{program} {name}");
                 assert_sums(&document["files"][0], program);
                 let map = json(&["map", "--json", path]);
@@ -147,7 +146,7 @@ fn parts_of_a_payload_are_extracted() {
 fn damaged_payloads_and_profiles_are_refused_or_counted() {
     let (_folder, path) = payload(IN_BLOB);
     for path in [PathBuf::from(path), PROFILE.into(), RECORD.into()] {
-        let bytes = fs::read(path).unwrap();
+        let bytes = files::read(path).unwrap();
         let mut damaged: Vec<Vec<u8>> = Vec::new();
         damaged.extend((0..12).map(|nth| bytes[..bytes.len() * nth / 12].to_vec()));
         damaged.extend((0..24).map(|nth| {

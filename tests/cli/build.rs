@@ -13,6 +13,7 @@ use pte::{Handle, Pte, Source};
 
 use super::{BASIC, LINEAR, append_run, good, pte, run, text};
 use crate::support::build;
+use crate::support::files;
 use crate::support::files::{everything, name, samples};
 use crate::support::snapshot::assert_snapshot;
 
@@ -26,7 +27,7 @@ fn every_file_round_trips_through_json() {
     for path in everything() {
         good(&["dump", "--container", "--blobs", &dir, path.to_str().unwrap(), "-o", json]);
         good(&["-q", "build", json, "-o", out]);
-        assert!(fs::read(&path).unwrap() == fs::read(out).unwrap(), "{}", name(&path));
+        assert!(files::read(&path).unwrap() == files::read(out).unwrap(), "{}", name(&path));
     }
 }
 
@@ -38,7 +39,7 @@ fn dump_piped_to_build_round_trips() {
         let json = good(&["dump", "--container", "--compact", "--blobs", "inline", path]);
         let built = run(&["-q", "build", "-"], None, json.as_bytes());
         assert_eq!((text(&built.stderr), built.status.code()), (String::new(), Some(0)), "{path}");
-        assert!(fs::read(path).unwrap() == built.stdout, "{path}");
+        assert!(files::read(path).unwrap() == built.stdout, "{path}");
     }
 }
 
@@ -62,7 +63,7 @@ fn hand_written_json_is_accepted() {
     assert_eq!((program.header(), built.stdout.len()), (None, 64));
     assert!(text(&built.stderr).contains("error[plans-missing]"), "reported, and built");
     let built = build(&["build", "-"], r#"{"segments": [], "named_data": []}"#);
-    let whole = fs::read(concat!(
+    let whole = files::read(concat!(
         concat!(env!("CARGO_MANIFEST_DIR"), "/../.."),
         "/tests/data/ptd/ptd_empty.ptd"
     ));
@@ -179,7 +180,7 @@ fn wrong_json_is_refused_with_line_and_path() {
     page.push_str(&format!("--kind ptd\n{}", text(&requested.stderr)));
     let latin = run(&["build", "-"], None, b"{\"named_data\": \"\xe9\"}");
     page.push_str(&format!("Latin 1\n{}", text(&latin.stderr)));
-    let model = run(&["build", "-"], None, &crate::support::files::read(LINEAR).unwrap());
+    let model = run(&["build", "-"], None, &files::read(LINEAR).unwrap());
     page.push_str(&format!("A model\n{}", text(&model.stderr)));
     let long = run(&["build", "--max-stream", "10", "-"], None, b"{\"version\": 0}");
     page.push_str(&format!("--max-stream 10\n{}", text(&long.stderr)));
@@ -276,7 +277,7 @@ fn failed_build_keeps_the_old_output() {
     let json = folder.path().join("m.json");
     good(&["dump", "--container", "--blobs", &dir, LINEAR, "-o", json.to_str().unwrap()]);
     fs::write(folder.path().join("old.pte"), "old").unwrap();
-    let whole = fs::read_to_string(&json).unwrap();
+    let whole = files::read_to_string(&json).unwrap();
     fs::write(folder.path().join("cut.json"), &whole[..1000]).unwrap();
     let tag = whole.replacen("\"val_type\": \"Tensor\"", "\"val_type\": \"Int\"", 1);
     fs::write(folder.path().join("tag.json"), tag).unwrap();
@@ -304,14 +305,11 @@ fn failed_build_keeps_the_old_output() {
         assert_ne!(text(&done.stderr), "");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), before + 1, "nothing is left");
     }
-    assert_eq!(fs::read(folder.path().join("old.pte")).unwrap(), b"old");
-    assert_eq!(fs::read_to_string(&json).unwrap(), whole);
+    assert_eq!(files::read(folder.path().join("old.pte")).unwrap(), b"old");
+    assert_eq!(files::read_to_string(&json).unwrap(), whole);
     let done = run(&["build", "m.json", "-o", "old.pte"], here, b"");
     assert_eq!(done.status.code(), Some(0));
-    assert!(
-        fs::read(folder.path().join("old.pte")).unwrap()
-            == crate::support::files::read(LINEAR).unwrap()
-    );
+    assert!(files::read(folder.path().join("old.pte")).unwrap() == files::read(LINEAR).unwrap());
     for how in ["hash", "inline", "dir="] {
         assert_eq!(pte(&["build", "--blobs", how, "-"]).status.code(), Some(2), "{how}");
     }
@@ -323,7 +321,7 @@ fn build_reports_findings_and_still_writes() {
     let json = good(&["dump", "--container", "--blobs", "inline", path]);
     let built = run(&["build", "-"], None, json.as_bytes());
     assert_eq!(built.status.code(), Some(0));
-    assert!(built.stdout == fs::read(path).unwrap());
+    assert!(built.stdout == files::read(path).unwrap());
     let reported = text(&built.stderr).replace("<standard output>", path);
     assert_eq!(reported, text(&pte(&["check", path]).stdout));
 }
@@ -394,7 +392,7 @@ fn deep_json_is_refused() {
 #[test]
 fn model_is_read_from_json() {
     for path in samples() {
-        let bytes = fs::read(&path).unwrap();
+        let bytes = files::read(&path).unwrap();
         let mut text = String::new();
         match pte::file::sniff(&bytes).unwrap() {
             FileKind::Pte => {
@@ -587,7 +585,7 @@ fn short_json_cannot_make_a_huge_file() {
     let args = ["-q", "build", "-", "-o", "out", "--max-amplification", "4294967295"];
     let done = run(&args, Some(folder.path()), long.as_bytes());
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
-    assert!(fs::metadata(folder.path().join("out")).unwrap().len() > 2_000_000_000);
+    assert!(files::metadata(folder.path().join("out")).unwrap().len() > 2_000_000_000);
 }
 
 /// A long file is compared in chunks when it is dumped.

@@ -1,7 +1,6 @@
 //! `pte check`: findings, policies, folders, JSON and SARIF.
 
 use std::fs;
-use std::process::Command;
 
 use pte::Pte;
 use serde_json::Value;
@@ -10,6 +9,7 @@ use serde_json::Value;
 use super::inputs::make_pipe;
 use super::{BASIC, LINEAR, append_run, good, json, pte, run, text};
 use crate::support::build;
+use crate::support::files;
 use crate::support::fixture::Fixture;
 use crate::support::snapshot::assert_snapshot;
 
@@ -66,7 +66,7 @@ fn with_checks_a_program_against_its_data_file() {
     append_run(&mut page, &args, &pte(&args));
     let folder = tempfile::tempdir().unwrap();
     for (name, path) in [("model.pte", PROGRAM), ("a.ptd", DATA), ("b.ptd", DATA)] {
-        fs::copy(path, folder.path().join(name)).unwrap();
+        fs::copy(files::path(path), folder.path().join(name)).unwrap();
     }
     let args = ["check", "model.pte", "--with", "a.ptd", "--with", "b.ptd"];
     append_run(&mut page, &args, &run(&args, Some(folder.path()), b""));
@@ -91,12 +91,12 @@ fn with_takes_a_folder_of_data_files() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data/deep");
     fs::create_dir_all(&data).unwrap();
-    fs::copy(crate::support::files::path(PROGRAM), folder.path().join("model.pte")).unwrap();
+    fs::copy(files::path(PROGRAM), folder.path().join("model.pte")).unwrap();
     let check = |with| run(&["check", "model.pte", "--with", with], Some(folder.path()), b"");
     let empty = check("data");
     assert_eq!(empty.status.code(), Some(1));
     assert!(text(&empty.stderr).contains("no .ptd file in this folder"), "{}", text(&empty.stderr));
-    fs::copy(crate::support::files::path(DATA), data.join("weights.ptd")).unwrap();
+    fs::copy(files::path(DATA), data.join("weights.ptd")).unwrap();
     let found = check("data");
     assert_eq!(text(&found.stdout), "ok  model.pte\nok  data/deep/weights.ptd\n2 files: 2 ok\n");
 }
@@ -126,7 +126,7 @@ fn with_traces() -> Vec<u8> {
 /// The preset reads whole files, so it finds a script inside a weight.
 #[test]
 fn preset_for_uploads_scans_blobs() {
-    let mut bytes = crate::support::files::read(LINEAR).unwrap();
+    let mut bytes = files::read(LINEAR).unwrap();
     bytes[0x684..0x68e].copy_from_slice(b"#!/bin/sh\n");
     let upload = ["check", "--preset", "untrusted-upload", "-"];
     assert_eq!(run(&["check", "-"], None, &bytes).status.code(), Some(0));
@@ -142,14 +142,14 @@ fn preset_for_uploads_scans_blobs() {
 fn baseline_leaves_only_what_is_new() {
     let folder = tempfile::tempdir().unwrap();
     let at = Some(folder.path());
-    fs::copy(crate::support::files::path(UNSOUND), folder.path().join("model.pte")).unwrap();
+    fs::copy(files::path(UNSOUND), folder.path().join("model.pte")).unwrap();
     assert_eq!(run(&["check", "."], at, b"").status.code(), Some(1));
     let written = run(&["check", ".", "--write-baseline", "known.json"], at, b"");
     assert_eq!(written.status.code(), Some(0), "{}", text(&written.stdout));
     let known = ["check", "model.pte", "--baseline", "known.json"];
     let done = run(&known, at, b"");
     assert_eq!((done.status.code(), &*text(&done.stdout)), (Some(0), "ok  model.pte\n"));
-    fs::copy(crate::support::files::path(UNSOUND), folder.path().join("new.pte")).unwrap();
+    fs::copy(files::path(UNSOUND), folder.path().join("new.pte")).unwrap();
     let done = run(&[&known[..], &["new.pte"]].concat(), at, b"");
     assert_eq!(done.status.code(), Some(1), "{}", text(&done.stdout));
     // A refused file is not checked, so it is never accepted.
@@ -220,7 +220,7 @@ fn short_data_is_reported_for_the_program() {
 fn scan_blobs_searches_blobs() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.pte");
-    let mut bytes = crate::support::files::read("tests/data/pte/linear.pte").unwrap();
+    let mut bytes = files::read("tests/data/pte/linear.pte").unwrap();
     bytes[0x684..0x68e].copy_from_slice(b"#!/bin/sh\n");
     fs::write(&path, bytes).unwrap();
     let path = path.to_str().unwrap();
@@ -257,10 +257,8 @@ fn with_and_runtime_check_a_pair_for_a_release() {
 #[test]
 fn sarif_follows_its_schema() {
     let folder = tempfile::tempdir().unwrap();
-    fs::copy(crate::support::files::path(UNSOUND), folder.path().join("unsound model.pte"))
-        .unwrap();
-    fs::write(folder.path().join("cut.pte"), &crate::support::files::read(UNSOUND).unwrap()[..500])
-        .unwrap();
+    fs::copy(files::path(UNSOUND), folder.path().join("unsound model.pte")).unwrap();
+    fs::write(folder.path().join("cut.pte"), &files::read(UNSOUND).unwrap()[..500]).unwrap();
     let args = ["check", "--format", "sarif", "."];
     let done = run(&args, Some(folder.path()), b"");
     assert_eq!(done.status.code(), Some(1));
@@ -402,12 +400,11 @@ fn sarif_messages_have_no_links() {
 #[test]
 fn check_reports_every_file_in_a_folder() {
     let folder = tempfile::tempdir().unwrap();
-    let whole = crate::support::files::read(LINEAR).unwrap();
+    let whole = files::read(LINEAR).unwrap();
     fs::create_dir(folder.path().join("inner")).unwrap();
     fs::write(folder.path().join("a-good.pte"), &whole).unwrap();
     fs::write(folder.path().join("inner/b-cut.pte"), &whole[..100]).unwrap();
-    fs::write(folder.path().join("inner/c-good.PTD"), crate::support::files::read(BASIC).unwrap())
-        .unwrap();
+    fs::write(folder.path().join("inner/c-good.PTD"), files::read(BASIC).unwrap()).unwrap();
     fs::write(folder.path().join("inner/no-model.txt"), "not looked at").unwrap();
     let mut page = String::new();
     for args in [
@@ -430,7 +427,7 @@ fn irregular_files_in_a_folder_are_reported() {
 
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    fs::copy(crate::support::files::path(PROGRAM), at("c-good.pte")).unwrap();
+    fs::copy(files::path(PROGRAM), at("c-good.pte")).unwrap();
     symlink("nowhere", at("a-dangling.pte")).unwrap();
     symlink("c-good.pte", at("b-link.pte")).unwrap();
     symlink("e-loop.ptd", at("e-loop.ptd")).unwrap();
@@ -475,8 +472,7 @@ fn json_and_sarif_paths_are_the_file_names() {
     let names: [&[u8]; 5] =
         [b"a\xfe.pte", b"a\xff.pte", b"b\\c.pte", b"d e#f?.pte", "g\u{202e}\n.pte".as_bytes()];
     for name in names {
-        fs::copy(crate::support::files::path(PROGRAM), folder.path().join(OsStr::from_bytes(name)))
-            .unwrap();
+        fs::copy(files::path(PROGRAM), folder.path().join(OsStr::from_bytes(name))).unwrap();
     }
     let done = run(&["check", "--json", "."], Some(folder.path()), b"");
     let shown: Value = serde_json::from_slice(&done.stdout).unwrap();
@@ -499,7 +495,7 @@ fn json_and_sarif_paths_are_the_file_names() {
 /// The requested stack size prevents threads from starting, so the main thread does the work.
 #[test]
 fn check_works_without_threads() {
-    let done = Command::new(env!("CARGO_BIN_EXE_pte"))
+    let done = super::command()
         .args(["check", PROGRAM, "tests/data/ptd"])
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
         .env("RUST_MIN_STACK", "1000000000000000")
@@ -614,7 +610,7 @@ fn sarif_places_are_those_of_the_json() {
 /// A payload is checked without its program, by its graph and its constants.
 #[test]
 fn a_payload_of_xnnpack_is_checked_as_a_file_of_its_own() {
-    let bytes = crate::support::files::read("tests/data/pte/xnn_delegate_inline.pte").unwrap();
+    let bytes = files::read("tests/data/pte/xnn_delegate_inline.pte").unwrap();
     let program = Pte::read(&bytes).unwrap();
     let range = program.payloads().next().unwrap().unwrap().range();
     let mut payload = program.bytes(range).unwrap().to_vec();
@@ -647,7 +643,7 @@ fn other_files_on_standard_input_are_judged_as_by_their_path() {
         ["mlx_mlp.payload", "native_conv.payload", "mlp.etdp", "linear.etrecord", "n_alias.ptn"]
     {
         let path = format!("tests/data/other/{file}");
-        let stream = run(&["check", "--json", "-"], None, &fs::read(&path).unwrap());
+        let stream = run(&["check", "--json", "-"], None, &files::read(&path).unwrap());
         let expected = good(&["check", "--json", &path]).replace(&path, "<standard input>");
         assert_eq!(text(&stream.stdout), expected, "{file}");
         assert_eq!(stream.status.code(), Some(0), "{file}");
@@ -658,10 +654,10 @@ fn other_files_on_standard_input_are_judged_as_by_their_path() {
 #[test]
 fn check_of_several_files_ends_with_a_summary() {
     let folder = tempfile::tempdir().unwrap();
-    let whole = crate::support::files::read(LINEAR).unwrap();
+    let whole = files::read(LINEAR).unwrap();
     fs::write(folder.path().join("a.pte"), &whole).unwrap();
     fs::write(folder.path().join("b.pte"), &whole[..100]).unwrap();
-    fs::write(folder.path().join("c.ptd"), crate::support::files::read(BASIC).unwrap()).unwrap();
+    fs::write(folder.path().join("c.ptd"), files::read(BASIC).unwrap()).unwrap();
     let check = |args: &[&str]| run(&[&["check"], args].concat(), Some(folder.path()), b"");
     let shown = text(&check(&["."]).stdout);
     assert!(shown.ends_with("3 files: 2 ok, 1 with errors · 1 error\n"), "{shown}");
@@ -687,8 +683,7 @@ fn check_of_several_files_ends_with_a_summary() {
 fn check_judges_a_file_once_however_often_it_is_named() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("inner")).unwrap();
-    fs::write(folder.path().join("inner/a.pte"), crate::support::files::read(LINEAR).unwrap())
-        .unwrap();
+    fs::write(folder.path().join("inner/a.pte"), files::read(LINEAR).unwrap()).unwrap();
     let named = [".", "inner", "inner/a.pte", "./inner/../inner/a.pte"];
     let done = run(&[&["check", "--json"], &named[..]].concat(), Some(folder.path()), b"");
     let document: Value = serde_json::from_slice(&done.stdout).unwrap();

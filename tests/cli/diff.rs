@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::{BASIC, LINEAR, append_run, pte, run, text};
 use crate::support::build;
+use crate::support::files;
 use crate::support::snapshot::assert_snapshot;
 
 const OLD: &str = "tests/data/pte/v0.5.0_cond.pte";
@@ -20,7 +21,7 @@ fn changed(
     path: &str,
     change: impl FnOnce(&mut model::PteModel<'_>),
 ) -> (tempfile::TempDir, PathBuf) {
-    let bytes = fs::read(path).unwrap();
+    let bytes = files::read(path).unwrap();
     let mut model = Pte::read(&bytes).unwrap().to_model().unwrap();
     change(&mut model);
     model.lay_out();
@@ -73,7 +74,7 @@ fn a_document_has_all_of_it() {
     assert_eq!(document["count"].as_u64(), Some(sum));
     assert_eq!(document["differences"].as_array().unwrap().len() as u64, sum);
     // Changed data is reported with its whole digest.
-    let bytes = crate::support::files::read(BASIC).unwrap();
+    let bytes = files::read(BASIC).unwrap();
     let done = run(&["diff", "--json", "-", "tests/data/ptd/ptd_blobs.ptd"], None, &bytes);
     let document: Value = serde_json::from_slice(&done.stdout).unwrap();
     assert_eq!(document["before"], "<standard input>");

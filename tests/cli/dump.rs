@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::{BASIC, LINEAR, good, json, pte, sha256};
+use crate::support::files;
 use crate::support::snapshot::assert_snapshot;
 
 #[test]
@@ -16,7 +17,7 @@ fn blobs_are_shown_as_hash_numbers_or_files() {
     let numbers: Vec<u8> =
         storage("inline").as_array().unwrap().iter().map(|n| n.as_u64().unwrap() as u8).collect();
     let by_file = storage(&format!("dir={}", blobs.display()));
-    let bytes = fs::read(blobs.join(by_file["file"].as_str().unwrap())).unwrap();
+    let bytes = files::read(blobs.join(by_file["file"].as_str().unwrap())).unwrap();
     assert_eq!(bytes, numbers);
     assert_eq!(sha256(&bytes), by_hash["sha256"].as_str().unwrap());
     assert_eq!(by_hash["len"], bytes.len());
@@ -58,7 +59,7 @@ fn the_graph_of_a_payload_is_shown_in_its_program_and_alone() {
     let payload = &whole["payloads"][0];
     assert_eq!((&payload["method"], &payload["delegate"]), (&"forward".into(), &0.into()));
     assert_eq!(payload["id"], "XnnpackBackend");
-    let bytes = fs::read(path).unwrap();
+    let bytes = files::read(path).unwrap();
     let at = usize::try_from(payload["offset"].as_u64().unwrap()).unwrap();
     let len = usize::try_from(payload["size"].as_u64().unwrap()).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -75,7 +76,7 @@ fn the_graph_of_a_payload_is_shown_in_its_program_and_alone() {
 
 #[test]
 fn a_payload_that_cannot_be_read_has_a_reason_in_place_of_tables() {
-    let mut bytes = crate::support::files::read("tests/data/pte/xnn_delegate_inline.pte").unwrap();
+    let mut bytes = files::read("tests/data/pte/xnn_delegate_inline.pte").unwrap();
     let at = bytes.windows(4).position(|window| window == b"XH00").unwrap() - 4;
     bytes[at + 10] = 0xf0;
     let folder = tempfile::tempdir().unwrap();

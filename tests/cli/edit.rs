@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::{BASIC, LINEAR, good, json, pte, text};
+use crate::support::files;
 use crate::support::programs::{one_segment_listed_often, overlapping_constants};
 use crate::support::snapshot::assert_snapshot;
 
@@ -46,7 +47,7 @@ fn payload_constants_move_out_and_back() {
     assert_eq!(pte(&["check", program, "--with", data]).status.code(), Some(0));
     let args = ["edit", program, "--inline", data, "--payload-constants", "inside", "-o", back];
     assert!(notes(&args).ends_with("note: 4 constants moved into 1 payloads\n"));
-    assert!(fs::read(back).unwrap() == fs::read(sample).unwrap());
+    assert!(files::read(back).unwrap() == files::read(sample).unwrap());
     // The cases are a program without its data, one whose backend does not copy a constant, and
     // other backends.
     let args = ["edit", program, "--payload-constants", "inside", "-o", back];
@@ -62,7 +63,7 @@ fn payload_constants_move_out_and_back() {
         "note: 0 constants moved out of 0 payloads\n\
          note: 1 delegates of other backends stay as they are\n"
     );
-    assert!(fs::read(back).unwrap() == fs::read(vulkan).unwrap());
+    assert!(files::read(back).unwrap() == files::read(vulkan).unwrap());
     let done = pte(&["edit", BASIC, "--payload-constants", "named", "-o", back]);
     assert_eq!(done.status.code(), Some(2), "{}", text(&done.stderr));
 }
@@ -73,19 +74,19 @@ fn in_place_replaces_the_file_only_on_request() {
     let path = folder.path().join("model.pte");
     fs::write(&path, crate::support::programs::traced()).unwrap();
     let file = path.to_str().unwrap();
-    let before = fs::read(&path).unwrap();
+    let before = files::read(&path).unwrap();
     for args in
         [&["edit", file, "--strip", "stacktrace"][..], &["edit", file, "--align", "16", "-o", file]]
     {
         assert_eq!(pte(args).status.code(), Some(2), "{args:?}");
-        assert!(fs::read(&path).unwrap() == before);
+        assert!(files::read(&path).unwrap() == before);
     }
     good(&["-q", "edit", file, "--strip", "stacktrace", "--in-place"]);
-    let after = fs::read(&path).unwrap();
+    let after = files::read(&path).unwrap();
     assert!(after.len() < before.len());
     // The second time, there is nothing left to remove.
     good(&["-q", "edit", file, "--strip", "stacktrace", "--in-place"]);
-    assert!(fs::read(&path).unwrap() == after);
+    assert!(files::read(&path).unwrap() == after);
     assert_eq!(only_file(folder.path()), "model.pte");
 }
 
@@ -95,7 +96,7 @@ fn edit_without_changes_keeps_every_byte() {
     let out = folder.path().join("same");
     for file in [LINEAR, BASIC, "tests/data/pte/v0.2.0_inline_const.pte"] {
         good(&["edit", file, "--forget-unknown", "--quiet", "-o", out.to_str().unwrap()]);
-        assert!(fs::read(&out).unwrap() == fs::read(file).unwrap(), "{file}");
+        assert!(files::read(&out).unwrap() == files::read(file).unwrap(), "{file}");
     }
 }
 
@@ -171,7 +172,7 @@ fn set_data_input_is_not_overwritten() {
         let done = pte(&[&["edit", LINEAR, "--set-data", &set], rest].concat());
         assert_eq!(done.status.code(), Some(2), "{rest:?}");
         assert!(text(&done.stderr).contains("labels.txt is also an input"), "{rest:?}");
-        assert_eq!(fs::read(&bytes).unwrap(), b"precious", "{rest:?}");
+        assert_eq!(files::read(&bytes).unwrap(), b"precious", "{rest:?}");
     }
     let done = pte(&["edit", LINEAR, "--set-data", "labels=-", "-o", out]);
     assert_eq!(done.status.code(), Some(2));
@@ -193,7 +194,7 @@ fn externalized_data_needs_its_own_path() {
         let done = edit(rest);
         assert_eq!(done.status.code(), Some(2), "{rest:?}");
         assert!(text(&done.stderr).contains(expected), "{rest:?}: {}", text(&done.stderr));
-        assert_eq!(fs::read(&data).unwrap(), b"old");
+        assert_eq!(files::read(&data).unwrap(), b"old");
         assert!(!program.exists(), "{rest:?}");
     }
     assert_eq!(edit(&["-o", out, "--ptd", ptd]).status.code(), Some(0), "--ptd names it");

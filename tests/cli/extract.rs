@@ -33,7 +33,7 @@ fn extracted_bytes_have_the_listed_hash() {
             }
             good(&[&["extract", path], &what[..], &["-o", out.to_str().unwrap()]].concat());
             assert_eq!(
-                sha256(&fs::read(&out).unwrap()),
+                sha256(&files::read(&out).unwrap()),
                 row["sha256"].as_str().unwrap(),
                 "{path} {what:?}"
             );
@@ -49,7 +49,7 @@ fn extract_writes_each_kind_of_part() {
     let out = folder.path().join("part");
     let take = |args: &[&str]| {
         good(&[&["extract"], args, &["-o", out.to_str().unwrap()]].concat());
-        fs::read(&out).unwrap()
+        files::read(&out).unwrap()
     };
     let whole = files::read(LINEAR).unwrap();
     assert_eq!(take(&[LINEAR, "--segment", "0"]), whole[0x680..]);
@@ -111,12 +111,12 @@ fn extract_all_writes_a_folder_with_an_index() {
     let path = "tests/data/pte/xnn_delegate_segment.pte";
     good(&["extract", path, "--all", parts.to_str().unwrap()]);
     let index: Value =
-        serde_json::from_slice(&fs::read(parts.join("index.json")).unwrap()).unwrap();
-    let whole = fs::read(path).unwrap();
+        serde_json::from_slice(&files::read(parts.join("index.json")).unwrap()).unwrap();
+    let whole = files::read(path).unwrap();
     for part in index["parts"].as_array().unwrap() {
         let at = part["offset"].as_u64().unwrap() as usize;
         let len = part["bytes"].as_u64().unwrap() as usize;
-        let bytes = fs::read(parts.join(part["file"].as_str().unwrap())).unwrap();
+        let bytes = files::read(parts.join(part["file"].as_str().unwrap())).unwrap();
         assert_eq!(bytes, whole[at..at + len], "{part}");
     }
     let again = pte(&["extract", path, "--all", parts.to_str().unwrap()]);
@@ -242,14 +242,14 @@ fn parts(path: &str) -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
     let parts = folder.path().join("parts");
     good(&["extract", path, "--all", parts.to_str().unwrap(), "--quiet"]);
-    let index = fs::read(parts.join("index.json")).unwrap();
+    let index = files::read(parts.join("index.json")).unwrap();
     let index: Value = serde_json::from_slice(&index).unwrap();
-    let whole = fs::read(path).unwrap();
+    let whole = files::read(path).unwrap();
     let all = index["parts"].as_array().unwrap().clone();
     for part in &all {
         let at = part["offset"].as_u64().unwrap() as usize;
         let len = part["bytes"].as_u64().unwrap() as usize;
-        let bytes = fs::read(parts.join(part["file"].as_str().unwrap())).unwrap();
+        let bytes = files::read(parts.join(part["file"].as_str().unwrap())).unwrap();
         assert_eq!(bytes, whole[at..at + len], "{path}: {part}");
     }
     all

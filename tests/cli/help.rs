@@ -71,6 +71,10 @@ fn examples_of_help_work() {
 }
 
 #[test]
+#[cfg_attr(
+    not(all(feature = "remote", feature = "scan")),
+    ignore = "pages have what all features add"
+)]
 fn help_completions_and_man_pages_are_printed() {
     assert_snapshot("cli-help", &good(&["--help"]));
     for verb in [
@@ -145,7 +149,7 @@ fn ten_tasks_take_one_command_each() {
 fn shells_complete_rules_methods_and_verbs() {
     let complete = |words: &[&str]| {
         let last = (words.len() - 1).to_string();
-        let done = std::process::Command::new(env!("CARGO_BIN_EXE_pte"))
+        let done = super::command()
             .env("PTE_COMPLETE", "bash")
             .env("_CLAP_IFS", "\n")
             .env("_CLAP_COMPLETE_INDEX", last)

@@ -92,7 +92,7 @@ fn file_without_permission_is_reported_by_every_verb() {
         if verb[0] == "diff" {
             continue;
         }
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pte"));
+        let mut command = super::command();
         command.args(verb).arg(&path).current_dir(folder.path());
         if is_root {
             command.uid(65_534).gid(65_534);
@@ -227,7 +227,7 @@ fn pipe_is_opened_once() {
 #[cfg(unix)]
 #[test]
 fn stream_without_temporary_folder_is_an_error() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_pte"))
+    let mut child = super::command()
         .args(["info", "-"])
         .env("TMPDIR", "/no/such/folder")
         .stdin(fs::File::open(crate::support::files::path(PROGRAM)).unwrap())

@@ -4,13 +4,14 @@ use std::fs;
 use std::process::{Command, Output};
 
 use super::{LINEAR, good, pte, text};
-use crate::support::{asm, shared};
+use crate::support::{asm, files, shared};
 
 /// Runs the command in an address space of `kilobytes`.
 #[cfg(target_os = "linux")]
 fn run_in_memory(kilobytes: u32, args: &[&str]) -> Output {
     let script = format!("ulimit -c 0; ulimit -v {kilobytes} && exec \"$@\"");
     Command::new("sh")
+        .current_dir(files::path(""))
         .args(["-c", &script, "sh", env!("CARGO_BIN_EXE_pte")])
         .args(args)
         .output()

@@ -63,11 +63,8 @@ fn everything_has_an_answer() {
 fn the_picture_is_as_wide_as_the_terminal() {
     for (columns, widest) in [("0", 80), ("1", 40), ("40", 40), ("100", 100), ("9999", 240)] {
         for file in ["tests/data/pte/train_joint_ext.pte", LINEAR] {
-            let done = std::process::Command::new(env!("CARGO_BIN_EXE_pte"))
-                .args(["memory", file])
-                .env("COLUMNS", columns)
-                .output()
-                .unwrap();
+            let done =
+                super::command().args(["memory", file]).env("COLUMNS", columns).output().unwrap();
             let screen = text(&done.stdout);
             let picture = screen.lines().filter(|line| line.contains(['│', '└', '^']));
             let lines: Vec<_> = picture.map(|line| line.chars().count()).collect();

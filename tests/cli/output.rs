@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use super::inputs::INPUT_VERBS;
 use super::{LINEAR, good, pte, text};
@@ -52,7 +52,7 @@ fn replaced_file_keeps_its_permissions() {
 /// A reader such as `head` may close the pipe.
 #[test]
 fn closed_pipe_is_no_error() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_pte"))
+    let mut child = super::command()
         .args(["dump", "--blobs", "inline", "tests/data/pte/xnn_gpt.pte"])
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
         .stdout(Stdio::piped())
@@ -86,7 +86,7 @@ fn closed_output_is_no_error_for_any_verb() {
         &["size", "--json"],
     ];
     for verb in INPUT_VERBS.into_iter().chain(more) {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_pte"))
+        let mut child = super::command()
             .args(verb)
             .arg("-")
             .current_dir(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")))
@@ -114,7 +114,7 @@ fn closed_output_is_no_error_for_any_verb() {
 fn reports_fit_the_width_of_the_terminal() {
     const DELEGATED: &str = "tests/data/pte/xnn_gpt.pte";
     let run = |args: &[&str], columns: Option<usize>| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pte"));
+        let mut command = super::command();
         command.args(args).env_remove("COLUMNS");
         if let Some(columns) = columns {
             command.env("COLUMNS", columns.to_string());

@@ -62,17 +62,17 @@ fn each_listed_constant_can_be_extracted() {
     for path in
         [SEGMENT, QUANTIZED, "tests/data/pte/v0.2.0_xnn_qs8.pte", "tests/data/pte/xnn_mixed.pte"]
     {
-        let whole = fs::read(path).unwrap();
+        let whole = files::read(path).unwrap();
         for row in listed(path) {
             let (method, delegate, value) = (&row["method"], &row["delegate"], &row["value"]);
             let name = format!("{}:{delegate}/{value}", method.as_str().unwrap());
             let start = row["offset"].as_u64().unwrap() as usize;
             let bytes = &whole[start..][..row["bytes"].as_u64().unwrap() as usize];
             good(&["extract", path, "--tensor", &name, "-o", out]);
-            assert_eq!(fs::read(out).unwrap(), bytes, "{path} {name}");
+            assert_eq!(files::read(out).unwrap(), bytes, "{path} {name}");
             if !row["dtype"].as_str().unwrap().contains("int4") {
                 good(&["extract", path, "--tensor", &name, "--as", "npy", "-o", out]);
-                let array = fs::read(out).unwrap();
+                let array = files::read(out).unwrap();
                 assert!(array.ends_with(bytes), "{path} {name}");
                 let shape: Vec<_> =
                     row["sizes"].as_array().unwrap().iter().map(Value::to_string).collect();
@@ -96,7 +96,7 @@ fn the_graph_of_a_payload_can_be_extracted() {
         ("tests/data/pte/vulkan_conv.pte", b"VK00"),
     ] {
         good(&["extract", path, "--graph", "forward:0", "-o", out]);
-        assert_eq!(&fs::read(out).unwrap()[4..8], magic, "{path}");
+        assert_eq!(&files::read(out).unwrap()[4..8], magic, "{path}");
     }
     for (path, delegate, message) in [
         ("tests/data/pte/demo_backend.pte", "forward:0", "no tables that are known"),
@@ -115,7 +115,7 @@ fn the_graph_of_a_payload_can_be_extracted() {
 fn constants_of_all_samples_are_in_the_map_once() {
     let (mut compared, mut read) = (0, BTreeMap::new());
     for path in files::samples() {
-        let bytes = fs::read(&path).unwrap();
+        let bytes = files::read(&path).unwrap();
         let handle = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
         let payloads = PayloadContents::all(&handle, &Limits::UNTRUSTED).unwrap();
         let file = handle.file();
@@ -234,14 +234,14 @@ fn scales_inside_a_payload_can_be_extracted() {
         let quantization = listed(file)[0]["quantization"].clone();
         let start = quantization["scale_offset"].as_u64().unwrap() as usize;
         assert_eq!(quantization["scale_bytes"], 12);
-        let bytes = &fs::read(file).unwrap()[start..start + 12];
+        let bytes = &files::read(file).unwrap()[start..start + 12];
         assert_eq!(pte(&["extract", file, "--tensor", name]).stdout, bytes);
         let array = pte(&["extract", file, "--tensor", name, "--as", "npy"]).stdout;
         assert!(array.ends_with(bytes), "{datatype}");
         assert!(String::from_utf8_lossy(&array[..128]).contains(descr), "{datatype}");
         let parts = folder.path().join("parts");
         good(&["extract", file, "--all", parts.to_str().unwrap(), "--quiet"]);
-        let index = fs::read(parts.join("index.json")).unwrap();
+        let index = files::read(parts.join("index.json")).unwrap();
         let index: Value = serde_json::from_slice(&index).unwrap();
         let all = index["parts"].as_array().unwrap();
         let what = format!("scales {name}");

@@ -123,7 +123,7 @@ fn roots_are_folders_patterns_and_a_list() {
     assert_eq!(found(&["tests/data/*/lin?ar.pte"]), ["tests/data/pte/linear.pte"]);
     assert_eq!(found(&["tests/**/linear.pte"]), ["tests/data/pte/linear.pte"]);
     let out = tempfile::tempdir().unwrap();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_pte"))
+    let mut child = super::command()
         .args(["scan", "-", "--format", "ndjson", "-o", out.path().to_str().unwrap()])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
@@ -163,7 +163,7 @@ fn hostile_cells() -> Vec<String> {
         fs::write(models.path().join(std::ffi::OsStr::from_bytes(name)), b"x").unwrap();
     }
     let out = tempfile::tempdir().unwrap();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_pte"))
+    let mut child = super::command()
         .args(["scan", "--quiet", "--format", "ndjson", "-", ".", "-o"])
         .arg(out.path())
         .current_dir(models.path())
@@ -220,7 +220,7 @@ fn hostile_names_are_escaped_in_rows() {
         fs::write(models.path().join(std::ffi::OsStr::from_bytes(name)), b"x").unwrap();
     }
     let out = tempfile::tempdir().unwrap();
-    let run = Command::new(env!("CARGO_BIN_EXE_pte"))
+    let run = super::command()
         .args(["scan", "--format", "both", "-o", out.path().to_str().unwrap()])
         .args(["*.pte", "a\u{1b}[2J\u{202e}b.pte", "line\nbreak.pte"])
         .arg(models.path())
@@ -289,7 +289,7 @@ fn a_killed_scan_is_resumed_without_loss() {
     while kills < 20 {
         tries += 1;
         assert!(tries < 200, "{kills} of {tries} were killed while they ran");
-        let mut child = Command::new(env!("CARGO_BIN_EXE_pte"))
+        let mut child = super::command()
             .args(["scan", "--resume", "--quiet", "--format", "both", "--jobs", "2"])
             .args(["--part-rows", "7", root, "-o", killed.path().to_str().unwrap()])
             .spawn()

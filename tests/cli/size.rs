@@ -1,7 +1,5 @@
 //! `pte size`: sums, screens, growth and budgets.
 
-use std::fs;
-
 use serde_json::{Value, json};
 
 use super::{BASIC, LINEAR, append_run, good, json, pte, run, text};
@@ -155,7 +153,7 @@ fn shown_growth_sums_to_the_change_of_the_file() {
     let mut mixed = 0;
     for new in &paths {
         for old in &paths {
-            let size = |path: &str| fs::metadata(path).unwrap().len() as i64;
+            let size = |path: &str| files::metadata(path).unwrap().len() as i64;
             let shown = good(&["size", new, "--against", old]);
             let rows = shown.lines().skip(1);
             let sum: i64 = rows.map(|row| number(row.split_whitespace().next().unwrap())).sum();

@@ -325,7 +325,6 @@ fn text_of_a_system_error_is_escaped() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::symlink;
-    use std::process::Command;
 
     let folder = tempfile::tempdir().unwrap();
     let named = |ending: &str| {
@@ -341,7 +340,7 @@ fn text_of_a_system_error_is_escaped() {
     for verb in ["info", "check", "build", "convert", "dump", "ops", "map"] {
         for ending in ["a.pte", "b.pte", "c.pte", "d.pte", "none"] {
             let path: &Path = &named(ending);
-            let done = Command::new(env!("CARGO_BIN_EXE_pte"))
+            let done = super::command()
                 .arg(verb)
                 .arg(path)
                 .args([OsStr::new("-o"), &path.join("out").into_os_string()])

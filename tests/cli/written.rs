@@ -89,7 +89,7 @@ fn signal_while_writing_leaves_no_file() {
     let long = long_file(&folder);
     let out = folder.join("out.bin");
     for signal in [INTERRUPT, TERMINATE, HANGUP, KILL] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pte"));
+        let mut command = super::command();
         command.args(["-q", "extract", &long, "--segment", "0", "-o"]).arg(&out);
         let child = start(&mut command, &folder);
         let has_name = names(&folder).iter().any(|name| name.starts_with(".pte-"));
@@ -158,7 +158,7 @@ fn signal_while_writing_leaves_no_folder() {
     let long = long_file(&folder);
     let out = folder.join("parts");
     for signal in [INTERRUPT, TERMINATE, HANGUP] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pte"));
+        let mut command = super::command();
         command.args(["-q", "extract", &long, "--all"]).arg(&out);
         let child = start(&mut command, &folder);
         match end(child, signal) {
@@ -235,7 +235,7 @@ fn replaced_file_keeps_its_owner() {
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
     let as_another = |args: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pte"));
+        let mut command = super::command();
         command.args(args).uid(65534).gid(65534).output()
     };
     if !as_another(&["schema", "program"]).is_ok_and(|done| done.status.success()) {

@@ -9,7 +9,7 @@ use super::server::{Act, Asked, Server, partial, reply};
 
 /// Runs the command with the settings of a store in its environment alone.
 pub(super) fn pte(settings: &[(&str, &str)], args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pte"));
+    let mut command = crate::cli::command();
     let home = tempfile::tempdir().unwrap();
     let kept = std::env::var_os("PATH").into_iter();
     command

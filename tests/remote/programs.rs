@@ -127,7 +127,7 @@ impl Program {
         let log = self.folder.path().join("log");
         let before = fs::read_to_string(&log).unwrap_or_default().lines().count();
         let url = format!("{}/{name}", self.origin());
-        let done = Command::new(env!("CARGO_BIN_EXE_pte"))
+        let done = crate::cli::command()
             .args([verb, "-v", &url, "--allow-http", "--allow-private", "--timeout", "20"])
             .output()
             .unwrap();

@@ -5,6 +5,7 @@ use core::fmt::Debug;
 
 use flatbuffers::{InvalidFlatbuffer, Verifiable, Verifier, VerifierOptions};
 use planus::errors::ErrorKind as Odd;
+use pte::flat::ErrorKind as Structure;
 use pte::{Error, ErrorKind};
 
 /// The values are the same, unless planus gives up: on what a newer writer may write, and on a table
@@ -41,20 +42,20 @@ pub(crate) fn verdict<T: Verifiable>(tables: &[u8], root: usize) -> Result<(), I
 pub(crate) fn is_stricter(error: &Error, len: usize) -> bool {
     match error.kind() {
         // A vtable, and so an object, has two words at least.
-        ErrorKind::VtableLength { len } => len < 4,
-        ErrorKind::VtableOutOfBounds { vtable } => {
+        ErrorKind::Flat(Structure::VtableLength { len }) => len < 4,
+        ErrorKind::Flat(Structure::VtableOutOfBounds { vtable }) => {
             let len = i64::try_from(len).unwrap_or(i64::MAX);
             vtable + 2 <= len && vtable + 4 > len
         }
-        ErrorKind::ObjectSize { size } => size < 4,
+        ErrorKind::Flat(Structure::ObjectSize { size }) => size < 4,
         // A field lies behind the word that leads to the vtable, the root behind the identifier.
-        ErrorKind::FieldOffset { offset } => offset < 4,
-        ErrorKind::RootOffset { root, .. } => root < 8,
+        ErrorKind::Flat(Structure::FieldOffset { offset }) => offset < 4,
+        ErrorKind::Flat(Structure::RootOffset { root, .. }) => root < 8,
         // The official verifier lets a table or a vector be its own offset.
-        ErrorKind::OffsetNull {} => true,
+        ErrorKind::Flat(Structure::OffsetNull {}) => true,
         // A value with the tag NONE.
-        ErrorKind::UnionHalf { tag } => tag == 0,
-        ErrorKind::WorkLimit { .. } => true,
+        ErrorKind::Flat(Structure::UnionHalf { tag }) => tag == 0,
+        ErrorKind::Flat(Structure::WorkLimit { .. }) => true,
         // FlatBuffers does not know what ExecuTorch requires of the values.
         ErrorKind::UnknownIdentifier { .. }
         | ErrorKind::FlatTensorLayout {}

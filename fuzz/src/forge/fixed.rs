@@ -4,8 +4,9 @@ use pte::flat::load;
 use pte::schema::{flat_tensor, flat_tensor_legacy, program};
 use serde_json::{Value, json};
 
-use crate::fixtures::{build, fixture::Fixture};
 use crate::mutate::Xorshift;
+use pte_tests::build;
+use pte_tests::fixture::Fixture;
 
 /// A file that breaks a rule, and the data files that it is used with, as JSON.
 #[derive(Debug)]

@@ -8,10 +8,10 @@ use pte::{File, Limits};
 use serde_json::json;
 
 use super::{data, entropy, image, model};
-use crate::fixtures::build;
 use crate::mutate::Xorshift;
 use crate::places::{Place, places};
 use crate::{chaos, smith, structured};
+use pte_tests::build;
 
 /// Valid files for one sample.
 const BASES: usize = 4_000;

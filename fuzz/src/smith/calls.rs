@@ -2,29 +2,26 @@
 //! numbers: the verdicts of `pte check` are compared with the runtime's.
 
 use arbitrary::Result;
+use pte::operators::KERNELS;
 use pte::schema::program::model::{self, InstructionArguments, KernelTypes};
 use pte::schema::scalar::ScalarType;
 
 use super::{Place, Smith};
 
-// The rules' own table, so that no operator is forgotten.
-#[path = "../../../src/operators/signatures.rs"]
-mod table;
-
 /// Every operator by its full name, with a letter for each argument.
 pub(super) fn operators() -> &'static [(&'static str, &'static str)] {
-    table::KERNELS
+    KERNELS
 }
 
 impl Smith<'_, '_> {
     /// Returns a call of a random operator: a sound one with up to three changes, or one with random arguments.
     pub(super) fn any_call(&mut self) -> Result<InstructionArguments> {
-        let nth = self.random.choose_index(table::KERNELS.len())?;
+        let nth = self.random.choose_index(KERNELS.len())?;
         if self.random.ratio(1, 2)? {
             let changes = self.random.int_in_range(0..=3)?;
             return self.near_sound(nth, changes);
         }
-        let (full, letters) = table::KERNELS[nth];
+        let (full, letters) = KERNELS[nth];
         let (name, overload) = full.rsplit_once('.').unwrap_or((full, ""));
         let common = Common { dtype: self.often_float()?, sizes: self.shape()? };
         let mut args: Vec<i32> = Vec::with_capacity(letters.len());

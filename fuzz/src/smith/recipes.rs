@@ -2,6 +2,7 @@
 //! calls at once.
 
 use arbitrary::{Result, Unstructured};
+
 use pte::schema::program::TensorShapeDynamism;
 use pte::schema::program::model::{self, InstructionArguments, KernelTypes};
 use pte::schema::scalar::ScalarType;
@@ -266,6 +267,7 @@ impl Smith<'_, '_> {
 mod tests {
     use super::super::sound_call;
     use super::*;
+    use pte::Check;
 
     #[test]
     fn there_is_a_call_of_every_operator() {

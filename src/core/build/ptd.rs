@@ -17,6 +17,7 @@ use pte_schema::scalar::ScalarType;
 /// Builds a `.ptd` from named tensors and blobs.
 ///
 /// ```
+/// use pte::Check;
 /// use pte::build::{PtdBuilder, Shape};
 /// use pte::schema::scalar::ScalarType;
 ///

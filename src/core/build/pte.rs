@@ -51,7 +51,7 @@ use pte_schema::program::model::{
 /// let program = Program { execution_plan: Some(vec![method]), ..Program::default() };
 /// let bytes = builder.finish(program)?.image()?.to_bytes()?;
 ///
-/// assert!(pte::Pte::read(&bytes)?.sound().is_ok());
+/// assert!(pte::Sound::sound(pte::Pte::read(&bytes)?).is_ok());
 /// # Ok(())
 /// # }
 /// ```

@@ -56,7 +56,7 @@ impl Extents {
             return Ok(());
         }
         Err(Error::new(
-            ErrorKind::Flat(pte_flat::ErrorKind::ProgramLimit { size, limit }),
+            ErrorKind::Flat(pte_flat::ErrorKind::SizeLimit { size, limit }),
             self.region.start,
         ))
     }

@@ -2,9 +2,9 @@
 
 //! The kinds of arguments of every operator of the official runtime.
 
-/// Operators by full name, sorted. A call has exactly one argument for each letter, whose meaning
+/// The operators of the official runtime by full name, sorted, with the kinds of their arguments. A call has exactly one argument for each letter, whose meaning
 /// is documented at [`Kind`](super::kind::Kind).
-pub(super) static KERNELS: &[(&str, &str)] = &[
+pub static KERNELS: &[(&str, &str)] = &[
     ("aten::_adaptive_avg_pool2d.out", "tlw."),
     ("aten::_cdist_forward.out", "ttdIw."),
     ("aten::_conj_physical.out", "tw."),

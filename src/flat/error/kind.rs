@@ -97,7 +97,7 @@ kinds! {
     } = "offset-out-of-bounds"
         "the offset leads to {target:#x}, past the end of the FlatBuffer at {limit:#x}";
     /// The FlatBuffer is longer than the limit.
-    ProgramLimit {
+    SizeLimit {
         /// The length.
         size: u64,
         /// The limit.

@@ -17,12 +17,27 @@ use crate::tree::{FieldValue, SetError};
 /// It cannot be changed in place: take out the table, and wrap a new one.
 ///
 /// ```
-/// use pte::flat::model::Nested;
-/// use pte::schema::native::model::Graph;
+/// use pte_flat::model::Nested;
 ///
-/// let body = Nested::new(Graph::default())?;
-/// assert_eq!(body.into_inner(), Graph::default());
-/// # Ok::<(), pte::flat::model::TreeError>(())
+/// mod tree {
+///     pte_flat::schema! {
+///         root Tree b"TREE" "tree" "example";
+///         enums:
+///         unions:
+///         tables:
+///         /// A tree.
+///         table Tree {
+///             /// The number of its leaves.
+///             0 leaves: i32 = 0,
+///             /// The tree below.
+///             1 below: ^Tree,
+///         }
+///     }
+/// }
+///
+/// let below = Nested::new(tree::model::Tree { leaves: 2, below: None })?;
+/// assert_eq!(below.into_inner().leaves, 2);
+/// # Ok::<(), pte_flat::model::TreeError>(())
 /// ```
 // An array of one, since a `Vec` of it can be allocated fallibly and becomes the box in place.
 #[derive(Clone, PartialEq)]

@@ -15,13 +15,13 @@ pub(super) struct LayoutCache<const CACHE_SLOTS: usize> {
     misses: Cell<u16>,
 }
 
-/// The size from which a program is verified with [`MANY_SLOTS`], and not with [`FEW_SLOTS`]. A
+/// The size from which a buffer is verified with [`MANY_SLOTS`], and not with [`FEW_SLOTS`]. A
 /// small cache is cheap to create and fits the L1 cache. A large one has few collisions.
-pub(super) const SMALL_PROGRAM: u64 = 1 << 14;
+pub(super) const SMALL_BUFFER: u64 = 1 << 14;
 pub(super) const FEW_SLOTS: usize = 64;
 pub(super) const MANY_SLOTS: usize = 256;
 
-/// The number of slots that are probed. With 4 slots, large programs take much longer.
+/// The number of slots that are probed. With 4 slots, large buffers take much longer.
 const PROBES: usize = 8;
 /// The number of misses after which only the first slot is probed. A hostile file may have a vtable for
 /// each table, and [`PROBES`] probes for each would be slow.

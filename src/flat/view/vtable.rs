@@ -10,13 +10,15 @@ pub struct Vtable<'a> {
     bytes: &'a [u8],
 }
 
-impl<'a> Vtable<'a> {
-    /// Returns an initial state that matches no table.
-    pub fn new() -> Self {
+/// The initial state, which matches no table.
+impl Default for Vtable<'_> {
+    fn default() -> Self {
         // No FlatBuffer is long enough for this position.
         Self { pos: u32::MAX, bytes: &[] }
     }
+}
 
+impl<'a> Vtable<'a> {
     /// Returns the proven table at `pos`.
     #[inline(always)]
     pub(super) fn table(&mut self, buf: &'a [u8], pos: u32) -> Raw<'a> {

@@ -20,7 +20,7 @@ pub struct WriterLayout {
     pub force_align: Option<u32>,
 }
 
-/// The layout of the current writer of programs.
+/// The layout of FlatBuffers' current builder for Python.
 impl Default for WriterLayout {
     fn default() -> Self {
         Self::PYTHON
@@ -37,7 +37,7 @@ pub enum Fields {
 }
 
 impl WriterLayout {
-    /// The layout of flatc: every `.ptd`, and every `.pte` before 2026-03-06.
+    /// The layout of flatc.
     pub const FLATC: Self = Self {
         name: "flatc",
         fields: Fields::BySize,
@@ -49,7 +49,7 @@ impl WriterLayout {
     /// The layout of flatc in 2023.
     pub const FLATC_OLD: Self = Self { name: "flatc-old", align_empty: true, ..Self::FLATC };
 
-    /// The layout of FlatBuffers' Python builder: every `.pte` since 2026-03-06 (release 1.3).
+    /// The layout of FlatBuffers' builder for Python.
     pub const PYTHON: Self = Self {
         name: "python",
         fields: Fields::LastFirst,

@@ -20,7 +20,7 @@ pub(super) struct Vtables<'p> {
 impl<'p> Vtables<'p> {
     /// Returns an initial state that matches no table.
     pub(super) fn new() -> Self {
-        Self { item: Vtable::new(), member: Vtable::new() }
+        Self { item: Vtable::default(), member: Vtable::default() }
     }
 
     /// Returns the tag and the member of the union in the table with index `nth`; `None` for an

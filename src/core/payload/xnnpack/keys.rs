@@ -11,7 +11,7 @@ use pte_schema::xnnpack::view::{ConstantDataOffset, XNNGraph};
 pub(super) fn limit(root: XNNGraph<'_>, limit: u64) -> Result<()> {
     let constants = root.constant_data().unwrap_or_default();
     let Some(key) = ConstantDataOffset::DESC.field("named_key") else { return Ok(()) };
-    let mut vtable = Vtable::new();
+    let mut vtable = Vtable::default();
     // Only the lengths are read: this is a part of reading any graph.
     let mut length = |nth: u32| {
         let constant = constants.raw_by(nth, &mut vtable);
