@@ -31,7 +31,7 @@ fn examples_of_the_readme_are_current() {
 /// Compares the examples of a page with their output, or updates them with `PTE_BLESS`. Runs the commands that
 /// `runnable` returns, and keeps the other ones. Returns the number of commands that were run.
 fn update(page: &str, runnable: impl Fn(&str) -> Option<String>) -> usize {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let path = root.join(page);
     let folder = tempfile::tempdir().unwrap();
     // The files that examples read, and a folder for those that they write.
@@ -77,7 +77,7 @@ fn update(page: &str, runnable: impl Fn(&str) -> Option<String>) -> usize {
     ignore = "pages have what all features add"
 )]
 fn every_verb_has_a_page() {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = fs::read_to_string(root.join("docs/cli.md")).unwrap();
     let help = crate::cli::command().arg("--help").output().unwrap();
     let help = String::from_utf8(help.stdout).unwrap();
@@ -126,4 +126,4 @@ fn copy(from: &Path, to: &Path) {
 }
 
 const STALE: &str =
-    "PTE_BLESS=1 cargo test -p pte-cli --features remote,scan --test command examples updates it";
+    "PTE_BLESS=1 cargo test --features remote,scan --test command examples updates it";

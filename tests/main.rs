@@ -50,4 +50,5 @@ mod sound;
 #[cfg(feature = "json")]
 mod source;
 mod views;
+mod walker;
 mod words;

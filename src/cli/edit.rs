@@ -20,10 +20,9 @@ use super::text::name_of;
 
 /// Change parts of a file and keep the rest
 ///
-/// Changes are made in this order: --inline, --payload-constants, --remove-data, --set-data,
-/// --externalize, --strip, --align. Bytes before the first change keep their offsets, and the tables keep the layout of the
-/// tool that wrote them. The result is checked before it is written: an Error that the input does not
-/// have is refused.
+/// Changes are made in this order: --inline, --payload-constants, --remove-data, --set-data, --externalize, --strip,
+/// --align. Bytes before the first change keep their offsets, and the tables keep the layout of the tool that wrote
+/// them. The result is checked before it is written: an Error that the input does not have is refused.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

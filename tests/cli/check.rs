@@ -497,7 +497,7 @@ fn json_and_sarif_paths_are_the_file_names() {
 fn check_works_without_threads() {
     let done = super::command()
         .args(["check", PROGRAM, "tests/data/ptd"])
-        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
         .env("RUST_MIN_STACK", "1000000000000000")
         .output()
         .unwrap();

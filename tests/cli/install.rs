@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::{LINEAR, pte, text};
 
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// Returns the value of a key that is on one line of a YAML file, in any level.
 fn value_of(file: &str, key: &str) -> String {

@@ -54,7 +54,7 @@ fn replaced_file_keeps_its_permissions() {
 fn closed_pipe_is_no_error() {
     let mut child = super::command()
         .args(["dump", "--blobs", "inline", "tests/data/pte/xnn_gpt.pte"])
-        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -89,7 +89,7 @@ fn closed_output_is_no_error_for_any_verb() {
         let mut child = super::command()
             .args(verb)
             .arg("-")
-            .current_dir(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")))
+            .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

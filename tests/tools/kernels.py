@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes src/operators/signatures.rs: what every operator of the official runtime asks of a call.
+"""Makes src/core/operators/signatures.rs: what every operator of the official runtime asks of a call.
 
-    python tests/tools/kernels.py > src/operators/signatures.rs
+    python tests/tools/kernels.py > src/core/operators/signatures.rs
 
 Needs PyPI's executorch 1.5.1, torch 2.15.0, PyYAML and typing_extensions. The first two are not
 imported as a whole, so `pip install --no-deps` does for them, without a GPU library. The kernels

@@ -2,8 +2,8 @@
 
 //! The kinds of arguments of every operator of the official runtime.
 
-/// The operators of the official runtime by full name, sorted, with the kinds of their arguments. A call has exactly one argument for each letter, whose meaning
-/// is documented at [`Kind`](super::kind::Kind).
+/// The operators of the official runtime by full name, sorted, with the kinds of their arguments. A call has exactly
+/// one argument for each letter, whose meaning is documented at [`Kind`](super::kind::Kind).
 pub static KERNELS: &[(&str, &str)] = &[
     ("aten::_adaptive_avg_pool2d.out", "tlw."),
     ("aten::_cdist_forward.out", "ttdIw."),

@@ -32,14 +32,10 @@ macro_rules! __model_model {
         pub mod model {
             use super::*;
             use $crate::desc::declare::plain;
-            use $crate::desc::{FieldDesc, TableDesc};
-            use $crate::PathComponent;
-            use $crate::ledger::{Ledger, MemoryError};
-            use $crate::model::{FromView, Model, TreeError, checked, model, scalars};
-            use $crate::node::{Held, Visit, sealed::Sealed};
-            use $crate::tree::{Object, FieldValue};
-            use $crate::view::Scalar;
-            use core::ops::ControlFlow;
+            use $crate::model::{checked, model, scalars};
+            // Traits by another name: a table may have theirs.
+            use $crate::model::{FromView as _, Model as _};
+            use $crate::view::Scalar as _;
 
             $(
                 $crate::__with_serde! {
@@ -59,42 +55,52 @@ macro_rules! __model_model {
                 }
 
                 impl $U {
-                    fn to_value(&self) -> Result<FieldValue<'_>, MemoryError> {
+                    fn to_value(
+                        &self,
+                    ) -> Result<$crate::tree::FieldValue<'_>, $crate::ledger::MemoryError> {
                         Ok(match self {
-                            $( Self::$M(member) => FieldValue::Union($tag, Some(member.to_object()?)), )*
-                            Self::Unknown(tag) => FieldValue::unknown_member(*tag, &desc::$U),
+                            $( Self::$M(member) => {
+                                $crate::tree::FieldValue::Union($tag, Some(member.to_object()?))
+                            } )*
+                            Self::Unknown(tag) => $crate::tree::FieldValue::unknown_member(*tag, &desc::$U),
                         })
                     }
 
-                    fn visit(&self, field: &'static FieldDesc, to: &mut Visit<'_>) -> ControlFlow<()> {
+                    fn visit(
+                        &self,
+                        field: &'static $crate::desc::FieldDesc,
+                        to: &mut $crate::node::Visit<'_>,
+                    ) -> core::ops::ControlFlow<()> {
                         match self {
-                            $( Self::$M(member) => to(field, Held::Union($tag, Some(member))), )*
+                            $( Self::$M(member) => to(field, $crate::node::Held::Union($tag, Some(member))), )*
                             Self::Unknown(tag) => {
-                                FieldValue::unknown_member(*tag, &desc::$U).visit(field, to)
+                                $crate::tree::FieldValue::unknown_member(*tag, &desc::$U).visit(field, to)
                             }
                         }
                     }
 
                     fn of(
-                        value: Option<FieldValue<'_>>,
-                        ledger: &mut Ledger,
-                    ) -> Result<Option<Self>, TreeError> {
-                        let Some(FieldValue::Union(tag, member)) = value else { return Ok(None) };
+                        value: Option<$crate::tree::FieldValue<'_>>,
+                        ledger: &mut $crate::ledger::Ledger,
+                    ) -> Result<Option<Self>, $crate::model::TreeError> {
+                        let Some($crate::tree::FieldValue::Union(tag, member)) = value else {
+                            return Ok(None);
+                        };
                         match (tag, member) {
                             (0, None) => Ok(None),
-                            (0, _) | (_, None) => Err(TreeError::half(tag)),
-                            $( ($tag, Some(member)) => match Model::take_object(member, ledger) {
+                            (0, _) | (_, None) => Err($crate::model::TreeError::half(tag)),
+                            $( ($tag, Some(member)) => match $crate::model::Model::take_object(member, ledger) {
                                 Ok(member) => Ok(Some(Self::$M(member))),
-                                Err(error) => Err(error.within(PathComponent::Variant(stringify!($M)))),
+                                Err(error) => Err(error.within($crate::PathComponent::Variant(stringify!($M)))),
                             }, )*
                             (tag, Some(_)) => Ok(Some(Self::Unknown(tag))),
                         }
                     }
                 }
 
-                impl FromView<view::$U<'_>> for $U {
+                impl $crate::model::FromView<view::$U<'_>> for $U {
                     #[inline(always)]
-                    fn read(view: view::$U<'_>, ledger: &mut Ledger) -> Self {
+                    fn read(view: view::$U<'_>, ledger: &mut $crate::ledger::Ledger) -> Self {
                         match view {
                             $( view::$U::$M(member) => Self::$M(model(member, ledger)), )*
                             view::$U::Unknown(tag) => Self::Unknown(tag),
@@ -125,33 +131,33 @@ macro_rules! __model_model {
                     )* }
                 }
 
-                impl Model for $T {
-                    const DESC: &'static TableDesc = &desc::$T;
+                impl $crate::model::Model for $T {
+                    const DESC: &'static $crate::desc::TableDesc = &desc::$T;
 
-                    fn to_object(&self) -> Result<Object<'_>, MemoryError> {
-                        Object::filled(Self::DESC, [ $(
+                    fn to_object(&self) -> Result<$crate::tree::Object<'_>, $crate::ledger::MemoryError> {
+                        $crate::tree::Object::filled(Self::DESC, [ $(
                             $( $crate::model::declare::value!(self.$f, $R) )?
                             $( self.$f.as_deref().map(scalars::<$SV>).transpose()? )?
                             $( $crate::model::declare::values!(self.$f, $RV) )?
                             $( $crate::model::declare::value!(self.$f, $N) )?
                             $( self.$f.as_ref().map($FU::to_value).transpose()? )?
-                            $( self.$f.map(|held: $O| FieldValue::Number(held.to_number())) )?
-                            $( Some(FieldValue::Number(<$S>::to_number(self.$f))) )?
+                            $( self.$f.map(|held: $O| $crate::tree::FieldValue::Number(held.to_number())) )?
+                            $( Some($crate::tree::FieldValue::Number(<$S>::to_number(self.$f))) )?
                         ),* ])
                     }
 
                     #[allow(unused_mut, unused_variables, reason = "a table may have no fields")]
                     fn take_object(
-                        object: Object<'_>,
-                        ledger: &mut Ledger,
-                    ) -> Result<Self, TreeError> {
+                        object: $crate::tree::Object<'_>,
+                        ledger: &mut $crate::ledger::Ledger,
+                    ) -> Result<Self, $crate::model::TreeError> {
                         let mut object = checked(object, Self::DESC, ledger)?;
                         Ok(Self { $(
                             $f: $crate::model::declare::held!(
                                 object.take(plain(stringify!($f))), ledger,
                                 $( & $R )? $( [$SV] )? $( [& $RV] )? $( ^ $N )? $( @ $FU )? $( ? $O )?
                                 $( $S $default )?
-                            ).map_err(|error| error.within(PathComponent::Field(plain(stringify!($f)))))?,
+                            ).map_err(|error| error.within($crate::PathComponent::Field(plain(stringify!($f)))))?,
                         )* })
                     }
                 }
@@ -164,10 +170,10 @@ macro_rules! __model_model {
                     }
                 }
 
-                impl FromView<view::$T<'_>> for $T {
+                impl $crate::model::FromView<view::$T<'_>> for $T {
                     #[inline]
                     #[allow(unused_variables, reason = "a table may have no fields")]
-                    fn read(view: view::$T<'_>, ledger: &mut Ledger) -> Self {
+                    fn read(view: view::$T<'_>, ledger: &mut $crate::ledger::Ledger) -> Self {
                         Self { $(
                             $f: $crate::model::declare::taken!(
                                 view.$f(), ledger,
@@ -178,15 +184,15 @@ macro_rules! __model_model {
                     }
                 }
 
-                impl Sealed for $T {}
+                impl $crate::node::sealed::Sealed for $T {}
 
                 impl $crate::node::Node for $T {
-                    fn desc(&self) -> &'static TableDesc {
+                    fn desc(&self) -> &'static $crate::desc::TableDesc {
                         Self::DESC
                     }
 
                     #[allow(unused_variables, unused_mut, reason = "a table may have no fields")]
-                    fn visit(&self, visit: &mut Visit<'_>) -> ControlFlow<()> {
+                    fn visit(&self, visit: &mut $crate::node::Visit<'_>) -> core::ops::ControlFlow<()> {
                         let mut fields = Self::DESC.fields.iter();
                         $( if let Some(field) = fields.next() {
                             $crate::model::declare::visited!(
@@ -195,7 +201,7 @@ macro_rules! __model_model {
                                 $( $S )?
                             );
                         } )*
-                        ControlFlow::Continue(())
+                        core::ops::ControlFlow::Continue(())
                     }
                 }
             )*
@@ -218,11 +224,11 @@ macro_rules! __model_owned {
 #[doc(hidden)]
 macro_rules! __model_value {
     ($held:expr, str) => {
-        $held.as_deref().map(|text| FieldValue::Str(text.into()))
+        $held.as_deref().map(|text| $crate::tree::FieldValue::Str(text.into()))
     };
     ($held:expr, $R:ident) => {
         match &$held {
-            Some(table) => Some(FieldValue::Table(table.to_object()?)),
+            Some(table) => Some($crate::tree::FieldValue::Table(table.to_object()?)),
             None => None,
         }
     };
@@ -287,37 +293,37 @@ macro_rules! __model_taken {
 macro_rules! __model_visited {
     ($held:expr, $field:ident, $visit:ident, & str) => {
         if let Some(text) = &$held {
-            $visit($field, Held::Str(text))?;
+            $visit($field, $crate::node::Held::Str(text))?;
         }
     };
     ($held:expr, $field:ident, $visit:ident, & $R:ident) => {
         if let Some(table) = &$held {
-            $visit($field, Held::Table(table))?;
+            $visit($field, $crate::node::Held::Table(table))?;
         }
     };
     ($held:expr, $field:ident, $visit:ident, [$SV:ident]) => {
         if let Some(numbers) = &$held {
-            $visit($field, Held::Numbers(numbers))?;
+            $visit($field, $crate::node::Held::Numbers(numbers))?;
         }
     };
     ($held:expr, $field:ident, $visit:ident, [& str]) => {
         if let Some(texts) = &$held {
-            $visit($field, Held::Strs(texts))?;
+            $visit($field, $crate::node::Held::Strs(texts))?;
         }
     };
     ($held:expr, $field:ident, $visit:ident, [& $RV:ident]) => {
         if let Some(tables) = &$held {
-            $visit($field, Held::Tables(tables))?;
+            $visit($field, $crate::node::Held::Tables(tables))?;
         }
     };
     ($held:expr, $field:ident, $visit:ident, ^ $N:ident) => {
         if let Some(table) = &$held {
-            $visit($field, Held::Table(&**table))?;
+            $visit($field, $crate::node::Held::Table(&**table))?;
         }
     };
     ($held:expr, $field:ident, $visit:ident, ? $O:ident) => {
         if let Some(number) = $held {
-            $visit($field, Held::Number(number.to_number()))?;
+            $visit($field, $crate::node::Held::Number(number.to_number()))?;
         }
     };
     ($held:expr, $field:ident, $visit:ident, @ $FU:ident) => {
@@ -326,7 +332,7 @@ macro_rules! __model_visited {
         }
     };
     ($held:expr, $field:ident, $visit:ident, $S:ident) => {
-        $visit($field, Held::Number($held.to_number()))?;
+        $visit($field, $crate::node::Held::Number($held.to_number()))?;
     };
 }
 
@@ -352,13 +358,15 @@ macro_rules! __model_held {
         $crate::model::nested_of::<$N>($value, $ledger)
     };
     ($value:expr, $ledger:ident, ? $O:ident) => {
-        Ok::<_, TreeError>($crate::model::number_of::<$O>($value))
+        Ok::<_, $crate::model::TreeError>($crate::model::number_of::<$O>($value))
     };
     ($value:expr, $ledger:ident, @ $FU:ident) => {
         $FU::of($value, $ledger)
     };
     ($value:expr, $ledger:ident, $S:ident $default:expr) => {
-        Ok::<_, TreeError>($crate::model::number_of::<$S>($value).unwrap_or($default))
+        Ok::<_, $crate::model::TreeError>(
+            $crate::model::number_of::<$S>($value).unwrap_or($default),
+        )
     };
 }
 

@@ -135,8 +135,8 @@ macro_rules! __view_view {
         #[allow(unused_imports, reason = "a schema of enums has no tables")]
         pub mod view {
             use super::*;
-            use $crate::desc::TableDesc;
-            use $crate::view::{List, Proof, Raw, Strings, Table, Vector};
+            // A trait by another name: a table may have its.
+            use $crate::view::Table as _;
 
             $(
                 $(#[$um])*
@@ -154,7 +154,7 @@ macro_rules! __view_view {
                 $(#[$tm])*
                 #[doc = concat!("\n\n`", stringify!($T), "`.")]
                 #[derive(Clone, Copy)]
-                pub struct $T<'a>(Raw<'a>);
+                pub struct $T<'a>($crate::view::Raw<'a>);
 
                 impl<'a> $T<'a> { $(
                     $(#[$fm])*
@@ -164,7 +164,7 @@ macro_rules! __view_view {
                     $( pub fn $f(self) -> Option<$crate::view::declare::target!('a, $R)> {
                         $crate::view::declare::read_target!(self.0, $slot, $R)
                     } )?
-                    $( pub fn $f(self) -> Option<Vector<'a, $SV>> { self.0.vector($slot) } )?
+                    $( pub fn $f(self) -> Option<$crate::view::Vector<'a, $SV>> { self.0.vector($slot) } )?
                     $( pub fn $f(self) -> Option<$crate::view::declare::list!('a, $RV)> {
                         $crate::view::declare::read_list!(self.0, $slot, $RV)
                     } )?
@@ -174,16 +174,16 @@ macro_rules! __view_view {
                     $( pub fn $f(self) -> $S { self.0.scalar($slot).unwrap_or($default) } )?
                 )* }
 
-                impl<'a> Table<'a> for $T<'a> {
-                    const DESC: &'static TableDesc = &desc::$T;
+                impl<'a> $crate::view::Table<'a> for $T<'a> {
+                    const DESC: &'static $crate::desc::TableDesc = &desc::$T;
 
                     #[inline]
-                    fn from_raw(raw: Raw<'a>, _: Proof) -> Self {
+                    fn from_raw(raw: $crate::view::Raw<'a>, _: $crate::view::Proof) -> Self {
                         Self(raw)
                     }
 
                     #[inline]
-                    fn raw(self) -> Raw<'a> {
+                    fn raw(self) -> $crate::view::Raw<'a> {
                         self.0
                     }
                 }
@@ -200,7 +200,7 @@ macro_rules! __view_view {
                 impl<'a> $U<'a> {
                     /// Returns the member for a tag and its table.
                     #[inline(always)]
-                    pub fn of((tag, raw): (u8, Raw<'a>)) -> Self {
+                    pub fn of((tag, raw): (u8, $crate::view::Raw<'a>)) -> Self {
                         match tag {
                             $( $tag => Self::$M(
                                 $crate::view::declare::member_of!(raw, $M $($MT)?)
@@ -241,8 +241,8 @@ macro_rules! __view_target {
 #[macro_export]
 #[doc(hidden)]
 macro_rules! __view_list {
-    ($a:lifetime, str) => { Strings<$a> };
-    ($a:lifetime, $R:ident) => { List<$a, $R<$a>> };
+    ($a:lifetime, str) => { $crate::view::Strings<$a> };
+    ($a:lifetime, $R:ident) => { $crate::view::List<$a, $R<$a>> };
 }
 
 #[macro_export]
