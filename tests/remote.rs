@@ -502,7 +502,7 @@ fn an_endless_listing_ends_with_the_budget_of_requests() {
 }
 
 mod command {
-    use std::process::{Command, Output};
+    use std::process::Output;
 
     use super::LINEAR;
     use super::server::{Act, Server, reply};

@@ -60,6 +60,37 @@ fn comments_and_messages_are_in_plain_words() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
+/// A line of prose has at most 120 columns. Tables and examples are as wide as they need.
+#[test]
+fn prose_is_no_wider_than_120_columns() {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let mut found = Vec::new();
+    for path in PACKAGE.iter().flat_map(|name| files(&root.join(name))) {
+        let is_page = path.extension() == Some("md".as_ref());
+        let mut is_example = false;
+        let text = fs::read_to_string(&path).unwrap();
+        for (number, line) in (1..).zip(text.lines()) {
+            let comment = line.trim_start();
+            let prose = match is_page {
+                true => Some(line),
+                false => {
+                    ["///", "//!", "//", "# "].iter().find_map(|mark| comment.strip_prefix(mark))
+                }
+            };
+            let Some(prose) = prose.map(str::trim_start) else {
+                is_example = false;
+                continue;
+            };
+            is_example ^= prose.starts_with("```");
+            let is_wide = line.chars().count() > 120 && !is_example && !prose.starts_with('|');
+            if is_wide {
+                found.push(format!("{}:{number}", path.display()));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
 /// The text files of a folder, or the file itself.
 fn files(path: &Path) -> Vec<PathBuf> {
     if !path.is_dir() {

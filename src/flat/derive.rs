@@ -2,7 +2,7 @@
 //! [`schema!`](crate::schema!) would ask for features of the crate that declares the schema.
 
 /// Emits a `number`, a `union` or a `table` with `serde`'s traits, if the feature is on.
-#[cfg(feature = "serde")]
+#[cfg(feature = "model-serde")]
 #[macro_export]
 #[doc(hidden)]
 macro_rules! __with_serde {
@@ -24,7 +24,7 @@ macro_rules! __with_serde {
     };
 }
 
-#[cfg(not(feature = "serde"))]
+#[cfg(not(feature = "model-serde"))]
 #[macro_export]
 #[doc(hidden)]
 macro_rules! __with_serde {

@@ -34,8 +34,8 @@
 //! - `safetensors` converts from and to that format.
 //! - `sha2` finds equal data.
 //! - `diff` compares two files.
-//! - `serde` and `arbitrary` derive their traits for the structs of a [`model`], and `serde` for the
-//!   documents that the command prints.
+//! - `documents` serializes what the command prints.
+//! - `serde` and `arbitrary` derive their traits for the structs of a [`model`]; `serde` has `documents`.
 //! - `remote` reads files by ranges over https, and from Hugging Face's hub.
 //! - `scan` writes rows about many files, as NDJSON and Parquet.
 //!
