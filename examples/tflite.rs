@@ -13,7 +13,7 @@ use std::{env, fs};
 
 use pte_flat::{Limits, read};
 
-pub(crate) mod tflite {
+pub(crate) mod schema {
     pte_flat::schema! {
         root Model b"TFL3" "tflite" "tflite";
 
@@ -101,12 +101,12 @@ fn main() -> ExitCode {
 /// Returns the tensors and operators of a model as text, or why its structure is damaged.
 pub(crate) fn print(bytes: &[u8]) -> Result<String, Box<dyn Error>> {
     // All tables are proven here: from now on a field is absent only where the schema allows it.
-    let model: tflite::view::Model<'_> = read(bytes, &Limits::default())
+    let model: schema::view::Model<'_> = read(bytes, &Limits::default())
         .map_err(|error| format!("{error}, at {}", error.place()))?;
     let mut text = format!("version {}: {:?}\n", model.version(), model.description());
     for graph in model.subgraphs().into_iter().flatten() {
         for tensor in graph.tensors().into_iter().flatten() {
-            let data = model.buffers().and_then(|buffers| buffers.get(tensor.buffer() as usize));
+            let data = model.buffers().and_then(|buffers| buffers.get(index(tensor.buffer())));
             let constant = data.and_then(|buffer| buffer.data()).map_or(0, |data| data.len());
             writeln!(
                 text,
@@ -118,7 +118,7 @@ pub(crate) fn print(bytes: &[u8]) -> Result<String, Box<dyn Error>> {
         }
         for operator in graph.operators().into_iter().flatten() {
             let codes = model.operator_codes();
-            let code = codes.and_then(|codes| codes.get(operator.opcode_index() as usize));
+            let code = codes.and_then(|codes| codes.get(index(operator.opcode_index())));
             let code =
                 code.map(|code| code.builtin_code().max(code.deprecated_builtin_code().into()));
             writeln!(
@@ -130,4 +130,9 @@ pub(crate) fn print(bytes: &[u8]) -> Result<String, Box<dyn Error>> {
         }
     }
     Ok(text)
+}
+
+/// Returns an index of the file as one of a list. One that does not fit is past the end of any list.
+fn index(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }

@@ -11,6 +11,7 @@ use crate::support::exercise::exercise;
 use crate::support::files::{self, name};
 use crate::support::json::{differences, dump};
 use crate::support::snapshot::assert_snapshot;
+use crate::support::thinned;
 
 #[test]
 fn genuine_files_are_read() {
@@ -59,9 +60,10 @@ fn cut_files_are_refused_or_read() {
 #[test]
 fn changed_bytes_are_refused_or_read() {
     let small = |path: &std::path::PathBuf| path.metadata().unwrap().len() < 1500;
-    for path in files::samples().into_iter().filter(small) {
+    let step = thinned(23);
+    for (nth, path) in files::samples().into_iter().filter(small).enumerate() {
         let mut bytes = fs::read(&path).unwrap();
-        for at in 0..bytes.len() {
+        for at in (nth % step..bytes.len()).step_by(step) {
             let before = bytes[at];
             for changed in [0, 1, 0xff, before ^ 0x80, before.wrapping_add(4)] {
                 bytes[at] = changed;

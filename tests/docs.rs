@@ -181,7 +181,7 @@ fn is_test(path: &str) -> bool {
     let (module, name) = path.rsplit_once("::").unwrap_or_else(|| panic!("{path} has no module"));
     let modules = [Some(module), module.strip_suffix("::tests")];
     let files = modules.into_iter().flatten().map(|module| module.replace("::", "/"));
-    let places = ["tests", "src/cli", "src/check", "src/core", "src/flat", "src/tools"];
+    let places = ["tests", "src", "src/cli", "src/check", "src/core", "src/flat", "src/tools"];
     files.flat_map(|file| places.map(|place| format!("{place}/{file}.rs"))).any(|file| {
         let text =
             fs::read_to_string(format!("{}/{file}", concat!(env!("CARGO_MANIFEST_DIR"), "/..")));

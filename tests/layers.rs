@@ -105,7 +105,7 @@ fn the_trusted_base_stays_small() {
     let source = files::path("src");
     for (file, most) in [
         ("flat/bytes.rs", 78),
-        ("flat/verify.rs", 260),
+        ("flat/verify.rs", 280),
         ("flat/verify/deep.rs", 60),
         ("flat/verify/budget.rs", 40),
         ("flat/verify/leaf.rs", 115),
@@ -117,7 +117,7 @@ fn the_trusted_base_stays_small() {
         ("flat/verify/why.rs", 100),
         ("core/file/fields.rs", 40),
         ("core/file/header.rs", 240),
-        ("core/file/extents.rs", 145),
+        ("core/file/extents.rs", 150),
         ("core/file/segments.rs", 90),
         ("core/payload/mlx.rs", 70),
         ("core/payload/sections/archive.rs", 145),

@@ -11,6 +11,7 @@ use pte::{File, Limits, Ptd, Pte};
 
 use crate::support::files::{self, name};
 use crate::support::sound::is_sound;
+use crate::support::thinned;
 
 /// Samples with an Error: handmade files, and one that was exported half-planned. Upstream does not
 /// look for overlapping constants, so that `synth_dtypes.pte` has no Error.
@@ -148,7 +149,7 @@ fn every_byte_of_small_files() {
         if bytes.len() > 1700 {
             continue;
         }
-        for at in 0..bytes.len() {
+        for at in (0..bytes.len()).step_by(thinned(23)) {
             let byte = bytes[at];
             for other in [0, 1, 2, 4, 0x7f, 0x80, 0xff, byte ^ 1, byte ^ 2, byte.wrapping_add(4)] {
                 bytes[at] = other;
@@ -161,13 +162,14 @@ fn every_byte_of_small_files() {
         }
     }
     println!("{sound} sound, {refused} refused");
-    assert!(sound > 10_000 && refused > 10_000, "{sound} sound, {refused} refused");
+    let enough = 10_000 / thinned(20);
+    assert!(sound > enough && refused > enough, "{sound} sound, {refused} refused");
 }
 
 /// Every assumption rests on rules that exist and are Errors: a Warning proves nothing.
 #[test]
 fn what_is_taken_for_granted_is_an_error_where_it_is_not_so() {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("src/sound");
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("src/check/sound");
     let mut named = std::collections::BTreeSet::new();
     let mut calls = 0;
     for entry in fs::read_dir(folder).unwrap() {

@@ -28,7 +28,7 @@ fn a_damaged_model_of_tensorflow_lite_is_refused_with_its_place() {
     let bytes = files::read(MODEL).unwrap();
     assert_eq!(
         tflite::print(&bytes[..500]).unwrap_err().to_string(),
-        "the offset leads to 0x3b4, past the end of the FlatBuffer at 0x1f4, at 0x38, model.operator_codes"
+        "the offset leads to 0x3b4, past the end of the FlatBuffer at 0x1f4, at 0x38, operator_codes"
     );
     let mut refused = 0;
     for at in 0..bytes.len() {

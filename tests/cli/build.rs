@@ -16,6 +16,7 @@ use crate::support::build;
 use crate::support::files;
 use crate::support::files::{everything, name, samples};
 use crate::support::snapshot::assert_snapshot;
+use crate::support::thinned;
 
 /// Every genuine file round-trips with blobs as files, byte for byte and without a note.
 #[test]
@@ -453,7 +454,8 @@ fn damaged_json_never_panics() {
         let text = good(&["dump", "--container", "--compact", "--blobs", "inline", path]);
         let tail = text.find("\"container\"").unwrap();
         // More positions are tried in the container, which has the most fields.
-        let places = (0..tail).step_by(7).chain(tail..text.len());
+        let places =
+            (0..tail).step_by(7 * thinned(5)).chain((tail..text.len()).step_by(thinned(5)));
         for (at, with) in places.flat_map(|at| DAMAGE.map(|with| (at, with))) {
             let damaged = format!("{}{with}{}", &text[..at], &text[at + 1..]);
             let read = model::json::read(&damaged, None, &mut model::json::no_files);
@@ -481,7 +483,8 @@ fn damaged_json_never_panics() {
         }
     }
     println!("{refused} {unbuildable} {unreadable} {built}");
-    assert!(refused > 10_000 && unbuildable > 50 && built > 1_000);
+    let part = thinned(8);
+    assert!(refused > 10_000 / part && unbuildable > 50 / part && built > 1_000 / part);
     assert_eq!(unreadable, 0, "of these, what can be written can be read");
 }
 

@@ -10,6 +10,7 @@ use pte::schema::program::model::{
 };
 
 use super::{changed, diff, lines, sample};
+use crate::support::thinned;
 
 /// A program of one method with these operators, values and calls.
 fn program(
@@ -53,7 +54,7 @@ fn quick(before: &[u8], after: &[u8]) -> Comparison {
     let report = diff(before, after);
     diff(after, before);
     let took = taken() - begun;
-    assert!(took < Duration::from_secs(60), "{took:?}");
+    assert!(took < Duration::from_secs(60 / thinned(3) as u64), "{took:?}");
     lines(&report);
     report
 }
@@ -73,7 +74,7 @@ fn taken() -> Duration {
     }
 }
 
-const MANY: usize = 100_000;
+const MANY: usize = 100_000 / thinned(8);
 
 #[test]
 fn calls_that_have_nothing_in_common() {
@@ -118,7 +119,7 @@ fn alignment_of_calls_of_two_kinds_is_not_quadratic() {
         diff(&before, &after);
         taken() - begun
     };
-    let (few, many) = (time(12_500), time(50_000));
+    let (few, many) = (time(12_500 / thinned(2)), time(50_000 / thinned(2)));
     // The resolution of the clock is a hundredth of a second.
     assert!(many < few * 7 + Duration::from_millis(100), "{few:?}, then {many:?}");
 }
@@ -126,7 +127,7 @@ fn alignment_of_calls_of_two_kinds_is_not_quadratic() {
 /// Every call takes one of a few hundred long lists. The two files have the lists in other orders.
 #[test]
 fn long_lists_that_calls_share() {
-    let (lists, items) = (300, 20_000);
+    let (lists, items) = (300 / thinned(3), 20_000 / thinned(8));
     let file = |other: i64| {
         let list = |nth: usize| {
             let items = (0..items).map(|item| i64::from(item == nth)).collect();

@@ -39,3 +39,9 @@ pub mod sound;
 pub mod tables;
 #[cfg(feature = "json")]
 pub mod xnnpack;
+
+/// Returns by how much an exhaustive test is thinned out: by `factor` in a build with debug assertions, which
+/// is not optimized, and by 1, not at all, in the profile `testrelease`, in which the gate runs the same tests.
+pub const fn thinned(factor: usize) -> usize {
+    if cfg!(debug_assertions) { factor } else { 1 }
+}
