@@ -18,14 +18,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use child::Cost;
-use families::Family;
-use verbs::{SECONDS, VERBS, Verb};
+use pte_tests::hostile::{self, Family};
+use verbs::{Kind, SECONDS, VERBS, Verb};
 
 mod child;
-mod data;
-mod families;
-mod flat;
-mod programs;
 mod verbs;
 
 /// Processor seconds after which a run is ended.
@@ -51,8 +47,7 @@ fn main() -> ExitCode {
         println!("skipped: there is no /usr/bin/time");
         return ExitCode::SUCCESS;
     }
-    let mut all = programs::families();
-    all.extend(data::families());
+    let mut all = hostile::families();
     let takes = |prefix: &str, name: &str| {
         let mut texts = words.iter().filter_map(|word| word.strip_prefix(prefix)).peekable();
         texts.peek().is_none() || texts.any(|text| name.contains(text))
@@ -62,12 +57,12 @@ fn main() -> ExitCode {
     let mut table = Table::new(&verbs, size, is_measuring && !is_limited);
     let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
     for (number, family) in all.iter().enumerate() {
-        make(folder.path(), family, size);
+        let kind = make(folder.path(), family, size);
         for (nth, verb) in verbs.iter().enumerate() {
             let is_given = !verb.line.contains("JSON") || folder.path().join("json").exists();
             // `cargo test` takes every ninth pair: each verb and each family several times.
             let is_taken = is_measuring || (number + nth) % 9 == 0;
-            if is_taken && is_given && verb.kind.is_none_or(|kind| kind == family.kind) {
+            if is_taken && is_given && verb.kind.is_none_or(|of| of == kind) {
                 match is_limited {
                     true => table.limited(folder.path(), verb, family),
                     false => table.add(nth, folder.path(), verb, family),
@@ -79,10 +74,10 @@ fn main() -> ExitCode {
     if table.missed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Writes a file, another version of it, and its tables as JSON.
-fn make(folder: &Path, family: &Family, size: usize) {
-    for (name, is_other) in [("in", false), ("other", true)] {
-        let bytes = family.bytes(size, is_other);
+/// Writes a file, another version of it, and its tables as JSON. Returns the kind of the file.
+fn make(folder: &Path, family: &Family, size: usize) -> Kind {
+    let [file, other] = family.of_size(size);
+    for (name, bytes) in [("in", &file), ("other", &other)] {
         fs::write(folder.join(name), bytes).unwrap_or_else(|error| panic!("{error}"));
     }
     let json = folder.join("json");
@@ -93,6 +88,7 @@ fn make(folder: &Path, family: &Family, size: usize) {
     let cost = child::run(&args, &folder.join("none"), MOST_SECONDS, None);
     // Not of all files: data that is used over and over is not written over and over.
     assert!(json.exists() || cost.status == 1, "{}: {}", family.name, cost.stderr);
+    if file[4..].starts_with(b"ET") { Kind::Program } else { Kind::Data }
 }
 
 /// The worst of what was measured of a verb.

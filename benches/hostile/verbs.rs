@@ -1,8 +1,14 @@
 //! The verbs, and what each may cost.
 
+use std::iter;
 use std::path::Path;
 
-use crate::families::Kind;
+/// The kind of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Program,
+    Data,
+}
 
 /// A command line: `IN` is the file, `OTHER` a second version of it, `JSON` what `dump --container` makes of
 /// it, and `OUT` where the output goes.
@@ -83,11 +89,8 @@ const fn data(line: &'static str) -> Verb {
 impl Verb {
     /// Bytes of memory for each byte of the file: what the command itself declares.
     pub(crate) fn memory(&self) -> f64 {
-        let name = match self.line.contains("--container") {
-            true => "dump --container",
-            false => self.line.split(' ').next().unwrap_or_default(),
-        };
-        pte_cli::factors::factor(name) as f64
+        let line: Vec<_> = iter::once("pte").chain(self.line.split(' ')).collect();
+        pte_cli::memory_factor(&line).unwrap_or_else(|| panic!("{}", self.line)) as f64
     }
 
     /// The arguments, for files in a folder.

@@ -2,7 +2,7 @@
 //! makes.
 //!
 //! The declarations that drive the verifier also drive this pass over its verified bytes. The pass
-//! visits the tables only if the verifier has seen anything odd. All findings are about legal
+//! visits the tables only if the verifier has recorded anything unusual. All findings are about legal
 //! files, some of them genuine (format.md §7.8).
 
 use alloc::format;
@@ -124,13 +124,13 @@ impl<'p> Pass<'p> {
         }
     }
 
-    /// Judges the tables if the verifier has seen anything odd or a reference into the header.
+    /// Judges the tables if the verifier has recorded anything unusual or a reference into the header.
     /// Always judges the padding in front of the tables.
     ///
     /// A debug build always judges the tables, to check the verifier.
     fn run(&mut self, verified: Verified, tables: impl FnOnce(&mut Self)) {
         let lowest = verified.lowest.into();
-        let needed = verified.odd || lowest < self.header;
+        let needed = verified.is_unusual || lowest < self.header;
         if needed || cfg!(debug_assertions) {
             tables(self);
             debug_assert!(

@@ -104,7 +104,7 @@ mod tests {
             let limits = Limits { findings_per_rule, ..Limits::UNTRUSTED };
             for len in [0, 1, WORTH_A_THREAD - 1, WORTH_A_THREAD, 5 * WORTH_A_THREAD + 3] {
                 let (mut whole, mut parts) = (Findings::new(&limits), Findings::new(&limits));
-                // The list already has findings.
+                // Both lists begin with the same two findings, so that the parts add to a list in use.
                 sevenths(0..14, &mut whole);
                 sevenths(0..14, &mut parts);
                 assert_eq!(sevenths(0..len, &mut whole), len);

@@ -1,6 +1,6 @@
 //! The width of the terminal, and paragraphs of that width.
 
-use std::env;
+use std::{env, io};
 
 /// Returns the width of a picture in columns, from 40 to 240. The width is `COLUMNS`, or else the
 /// terminal's width, or else 80.
@@ -56,24 +56,14 @@ fn filled(text: &str, begin: usize, columns: usize) -> String {
 fn width(word: &str) -> usize {
     let mut parts = word.split('\x1b');
     let first = parts.next().map_or(0, |part| part.chars().count());
-    let behind = |part: &str| part.split_once('m').map_or(0, |(_, rest)| rest.chars().count());
-    parts.map(behind).fold(first, usize::saturating_add)
+    let visible = |part: &str| part.split_once('m').map_or(0, |(_, rest)| rest.chars().count());
+    parts.map(visible).fold(first, usize::saturating_add)
 }
 
 fn known() -> Option<usize> {
     let named = env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+    let of_terminal = || Some(terminal_size::terminal_size_of(io::stdout())?.0.0.into());
     named.filter(|&columns| columns > 0).or_else(of_terminal)
-}
-
-#[cfg(target_os = "linux")]
-fn of_terminal() -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
-    Some(size.ws_col.into()).filter(|&columns| columns > 0)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn of_terminal() -> Option<usize> {
-    None
 }
 
 #[cfg(test)]

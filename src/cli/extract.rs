@@ -101,7 +101,7 @@ struct IndexEntry<'p> {
 impl Extract {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let mut input = match AnyInput::open(&self.file, &common.limits())? {
-            AnyInput::Model(input) | AnyInput::Bundle(_, input) => *input,
+            AnyInput::Model(input, _) => *input,
             AnyInput::Other(other) => return self.other(&other, common),
         };
         input.progress = !common.quiet;

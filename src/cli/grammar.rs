@@ -4,8 +4,7 @@
 use clap::{Arg, Command, CommandFactory};
 use clap_complete::{ArgValueCandidates, CompletionCandidate};
 
-use super::Arguments;
-use super::complete;
+use super::{Arguments, Verb, complete};
 
 /// Returns the whole command. Each verb hides the common arguments that have no effect on it.
 pub(super) fn command() -> Command {
@@ -14,7 +13,7 @@ pub(super) fn command() -> Command {
         command.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
     let verbs: Vec<String> = command.get_subcommands().map(|verb| verb.get_name().into()).collect();
     for name in verbs {
-        let others = common.iter().filter(|arg| !takes(&name, arg.get_id().as_str()));
+        let others = common.iter().filter(|arg| !Verb::takes(&name, arg.get_id().as_str()));
         let mut own: Vec<_> = others.map(|arg| arg.clone().hide(true)).collect();
         if name == "scan" {
             let output = common.iter().find(|arg| arg.get_id() == "output");
@@ -24,21 +23,6 @@ pub(super) fn command() -> Command {
         command = command.mut_subcommand(name, |verb| complete(verb.args(own)));
     }
     command
-}
-
-/// Returns whether a common argument has an effect on a verb.
-fn takes(verb: &str, argument: &str) -> bool {
-    let reads = !["explain", "rules", "schema", "completions", "man"].contains(&verb);
-    match argument {
-        "max_findings" => verb == "check",
-        "max_stream" => reads && verb != "scan",
-        "limits" | "max_amplification" | "max_program" => reads,
-        "max_remote_bytes" | "max_requests" | "timeout" | "offline" | "allow_http"
-        | "allow_private" | "verbose" => {
-            reads && !["build", "edit", "convert", "profile"].contains(&verb)
-        }
-        _ => true,
-    }
 }
 
 /// A function that returns the values that a shell offers.
@@ -51,7 +35,7 @@ fn complete(verb: Command) -> Command {
         ("deny", complete::rules),
         ("rule", complete::rules),
         ("preset", complete::presets),
-        ("verb", verbs),
+        ("verb", names),
         ("method", complete::methods),
     ];
     values.into_iter().fold(verb, |verb, (id, candidates)| {
@@ -63,7 +47,7 @@ fn complete(verb: Command) -> Command {
     })
 }
 
-fn verbs() -> Vec<CompletionCandidate> {
+fn names() -> Vec<CompletionCandidate> {
     let command = Arguments::command();
     command.get_subcommands().map(|verb| CompletionCandidate::new(verb.get_name())).collect()
 }

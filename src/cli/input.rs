@@ -30,27 +30,82 @@ pub(super) struct Input {
     pub(super) bundle: Option<BundlePlace>,
     /// Whether progress is shown.
     pub(super) progress: bool,
-    /// The number of bytes that may still be read. Parts may overlap, so their sum may exceed the
-    /// file's size.
-    left: AtomicU64,
-    budget: u64,
+    budget: ReadBudget,
     _reserved: Reserved,
     /// The memory for the graphs of payloads, after they were read.
     reserved_for_graphs: OnceLock<Reserved>,
 }
 
+/// The number of bytes that may still be read of a file, or shown as names. Parts may overlap, so their
+/// sum may exceed the file's size.
+#[derive(Debug)]
+pub(super) struct ReadBudget {
+    left: AtomicU64,
+    total: u64,
+}
+
+impl ReadBudget {
+    /// Returns the budget for a file of `len` bytes.
+    pub(super) fn new(len: u64, limits: &Limits) -> Self {
+        let total = len.saturating_mul(limits.amplification.into()).saturating_add(CHUNK);
+        Self { left: AtomicU64::new(total), total }
+    }
+}
+
 /// An input whose parts can be read.
 pub(super) trait Readable {
     fn name(&self) -> &UntrustedString;
+    fn budget(&self) -> &ReadBudget;
+    /// Reads the bytes of a range, without charging it to the read budget.
+    fn read_uncharged(&self, range: Range<u64>) -> Result<Vec<u8>, Problem>;
+
+    /// Returns whether progress is shown.
+    fn shows_progress(&self) -> bool {
+        false
+    }
+
     /// Charges the length of a range to the read budget.
-    fn spend(&self, range: &Range<u64>) -> Result<(), Problem>;
-    fn read(&self, range: Range<u64>) -> Result<Vec<u8>, Problem>;
+    fn spend(&self, range: &Range<u64>) -> Result<(), Problem> {
+        let len = range.end.saturating_sub(range.start);
+        let charge = |left: u64| left.checked_sub(len);
+        let ReadBudget { left, total } = self.budget();
+        match left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, charge) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(Problem::Unreadable {
+                file: self.name().clone(),
+                message: format!(
+                    "more than {total} bytes would be read: the same data is used repeatedly; \
+                     if you trust the file, raise --max-amplification"
+                )
+                .into(),
+            }),
+        }
+    }
+
+    /// Reads the bytes of a range.
+    fn read(&self, range: Range<u64>) -> Result<Vec<u8>, Problem> {
+        self.spend(&range)?;
+        self.read_uncharged(range)
+    }
+
     /// Reads the bytes of a range, one chunk at a time.
     fn try_chunks(
         &self,
         range: Range<u64>,
         each: &mut dyn FnMut(&[u8]) -> Result<(), Problem>,
-    ) -> Result<(), Problem>;
+    ) -> Result<(), Problem> {
+        self.spend(&range)?;
+        let len = range.end.saturating_sub(range.start);
+        let progress = Progress::new(self.shows_progress(), "bytes", len);
+        let mut at = range.start;
+        while at < range.end {
+            let end = at.saturating_add(CHUNK).min(range.end);
+            each(&self.read_uncharged(at..end)?)?;
+            progress.add(end.saturating_sub(at));
+            at = end;
+        }
+        Ok(())
+    }
 
     /// Copies the bytes of a range to `out`.
     fn copy(&self, range: Range<u64>, out: &mut Output) -> Result<(), Problem> {
@@ -129,15 +184,12 @@ impl Input {
         let opened = Handle::open(bytes, limits).map_err(|error| Problem::open(name, error))?;
         let reserved = Reserved::new(opened.region_len(), name)?;
         let name = name.into();
-        let budget = opened.file_len().saturating_mul(limits.amplification.into());
-        let budget = budget.saturating_add(CHUNK);
-        let left = AtomicU64::new(budget);
+        let budget = ReadBudget::new(opened.file_len(), limits);
         Ok(Self {
             name,
             opened,
             bundle: None,
             progress: false,
-            left,
             budget,
             _reserved: reserved,
             reserved_for_graphs: OnceLock::new(),
@@ -168,61 +220,6 @@ impl Input {
         contents.map_err(|error| Problem::open(&self.name, error))
     }
 
-    /// Reads the bytes of a range.
-    pub(crate) fn read(&self, range: Range<u64>) -> Result<Vec<u8>, Problem> {
-        self.spend(&range)?;
-        self.opened.read(range).map_err(|error| Problem::open(&self.name, error))
-    }
-
-    /// Reads the bytes of a range, one chunk at a time.
-    pub(super) fn chunks(
-        &self,
-        range: Range<u64>,
-        mut each: impl FnMut(&[u8]),
-    ) -> Result<(), Problem> {
-        self.try_chunks(range, |chunk| {
-            each(chunk);
-            Ok(())
-        })
-    }
-
-    pub(super) fn try_chunks(
-        &self,
-        range: Range<u64>,
-        mut each: impl FnMut(&[u8]) -> Result<(), Problem>,
-    ) -> Result<(), Problem> {
-        self.spend(&range)?;
-        let progress = Progress::new(self.progress, "bytes", range.end.saturating_sub(range.start));
-        let mut at = range.start;
-        while at < range.end {
-            let end = at.saturating_add(CHUNK).min(range.end);
-            let chunk = self.opened.read(at..end);
-            each(&chunk.map_err(|error| Problem::open(&self.name, error))?)?;
-            progress.add(end.saturating_sub(at));
-            at = end;
-        }
-        Ok(())
-    }
-
-    /// Charges the length of a range to the read budget.
-    pub(super) fn spend(&self, range: &Range<u64>) -> Result<(), Problem> {
-        let len = range.end.saturating_sub(range.start);
-        let charge = |left: u64| left.checked_sub(len);
-        match self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, charge) {
-            Ok(_) => Ok(()),
-            Err(_) => Err(self.unreadable(format!(
-                "more than {} bytes would be read: the same data is used repeatedly; \
-                 if you trust the file, raise --max-amplification",
-                self.budget
-            ))),
-        }
-    }
-
-    /// Returns the problem of a file that exceeds a limit.
-    fn unreadable(&self, message: String) -> Problem {
-        Problem::Unreadable { file: self.name.clone(), message: message.into() }
-    }
-
     /// Returns a problem if the file has no method called `name`.
     pub(super) fn has_method(&self, name: &str) -> Result<(), Problem> {
         let plans = match self.opened.file() {
@@ -242,7 +239,9 @@ impl Input {
             MemoryError::OutOfMemory => {
                 Problem::io(self.name.clone(), io::ErrorKind::OutOfMemory.into())
             }
-            error => self.unreadable(error.to_string()),
+            error => {
+                Problem::Unreadable { file: self.name.clone(), message: error.to_string().into() }
+            }
         }
     }
 
@@ -257,20 +256,16 @@ impl Readable for Input {
         &self.name
     }
 
-    fn spend(&self, range: &Range<u64>) -> Result<(), Problem> {
-        Self::spend(self, range)
+    fn budget(&self) -> &ReadBudget {
+        &self.budget
     }
 
-    fn read(&self, range: Range<u64>) -> Result<Vec<u8>, Problem> {
-        Self::read(self, range)
+    fn read_uncharged(&self, range: Range<u64>) -> Result<Vec<u8>, Problem> {
+        self.opened.read(range).map_err(|error| Problem::open(&self.name, error))
     }
 
-    fn try_chunks(
-        &self,
-        range: Range<u64>,
-        each: &mut dyn FnMut(&[u8]) -> Result<(), Problem>,
-    ) -> Result<(), Problem> {
-        Self::try_chunks(self, range, each)
+    fn shows_progress(&self) -> bool {
+        self.progress
     }
 }
 
@@ -473,12 +468,18 @@ impl Bytes {
         name: &UntrustedString,
         limits: &Limits,
     ) -> Result<Vec<u8>, Problem> {
+        check_len(&range, name, limits)?;
+        self.read_unlimited(range, name)
+    }
+
+    /// Reads the bytes of a range of any length.
+    pub(super) fn read_unlimited(
+        &self,
+        range: Range<u64>,
+        name: &UntrustedString,
+    ) -> Result<Vec<u8>, Problem> {
         let problem = |error| Problem::io(name, error);
         let len = range.end.saturating_sub(range.start);
-        if len > limits.program {
-            let message = format!("a FlatBuffer of {len} bytes: the limit is {}", limits.program);
-            return Err(Problem::Unreadable { file: name.into(), message: message.into() });
-        }
         let memory = || problem(io::ErrorKind::OutOfMemory.into());
         let len = usize::try_from(len).map_err(|_| memory())?;
         let mut bytes = Vec::new();
@@ -496,6 +497,20 @@ impl Bytes {
         self.read_at(0, head)?;
         Ok(is_safetensors(head))
     }
+}
+
+/// Returns a problem if a FlatBuffer at `range` exceeds the limits.
+pub(super) fn check_len(
+    range: &Range<u64>,
+    name: &UntrustedString,
+    limits: &Limits,
+) -> Result<(), Problem> {
+    let (len, limit) = (range.end.saturating_sub(range.start), limits.program);
+    if len <= limit {
+        return Ok(());
+    }
+    let message = format!("a FlatBuffer of {len} bytes: the limit is {limit}");
+    Err(Problem::Unreadable { file: name.into(), message: message.into() })
 }
 
 fn long_stream(name: &UntrustedString) -> Problem {

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{Args, FromArgMatches, Parser, ValueEnum};
 
 use pte::Limits;
 use pte::quoted::{Untrusted, UntrustedString};
@@ -19,7 +19,6 @@ mod diff;
 mod dump;
 mod edit;
 mod extract;
-pub mod factors;
 mod grammar;
 mod graph;
 mod info;
@@ -46,8 +45,10 @@ mod size;
 mod temporary;
 mod tensors;
 mod text;
+mod verbs;
 
 use problem::Status;
+use verbs::Verb;
 
 /// Runs a command line, whose first argument is the name of the program, and returns the exit
 /// status.
@@ -63,8 +64,13 @@ pub fn run(command_line: Vec<OsString>) -> u8 {
         }
     };
     arguments.common.color.apply();
-    let status = arguments.verb.run(&arguments.common);
-    status.into()
+    arguments.run().into()
+}
+
+/// Returns the maximum number of bytes of memory that a command line may need for each byte of the
+/// FlatBuffer that it reads; `None` if the command line is wrong.
+pub fn memory_factor(command_line: &[&str]) -> Option<u64> {
+    Some(parse(command_line).ok()?.verb.memory_factor())
 }
 
 /// Parses a command line.
@@ -121,6 +127,25 @@ struct Arguments {
     common: Common,
     #[command(subcommand)]
     verb: Verb,
+}
+
+impl Arguments {
+    fn run(&self) -> Status {
+        let Self { common, verb } = self;
+        reserve::set_factor(verb.memory_factor());
+        input::set_max_stream(common.max_stream());
+        #[cfg(feature = "remote")]
+        common.remote.set();
+        let done = verb.run(common);
+        #[cfg(feature = "remote")]
+        common.remote.report();
+        done.unwrap_or_else(|problem| {
+            if verb.is_json() && common.output.is_none() {
+                refusal::write_document(&problem);
+            }
+            problem.report()
+        })
+    }
 }
 
 const AFTER_HELP: &str = "\
@@ -206,32 +231,6 @@ enum Color {
     Never,
 }
 
-#[derive(Debug, Subcommand)]
-enum Verb {
-    Info(info::Info),
-    Check(check::Check),
-    #[cfg(feature = "scan")]
-    Scan(scan::ScanFiles),
-    Dump(dump::Dump),
-    Build(build::Build),
-    Tensors(tensors::Tensors),
-    Size(size::Size),
-    Memory(memory::Memory),
-    Profile(profile::ShowProfile),
-    Map(map::MapFile),
-    Ops(ops::Ops),
-    Graph(graph::Graph),
-    Diff(diff::Diff),
-    Extract(extract::Extract),
-    Edit(edit::Edit),
-    Convert(convert::Convert),
-    Explain(rules::Explain),
-    Rules(rules::Rules),
-    Schema(schema::Schema),
-    Completions(complete::Completions),
-    Man(man::Man),
-}
-
 /// The output format of a verb.
 #[derive(Debug, Args)]
 struct Format {
@@ -256,89 +255,6 @@ impl Format {
 
     fn content(&self) -> output::Content {
         if self.is_json() { output::Content::Plain } else { output::Content::Text }
-    }
-}
-
-impl Verb {
-    /// Returns the name of the verb in the table of memory factors.
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Info(_) => "info",
-            Self::Check(_) => "check",
-            #[cfg(feature = "scan")]
-            Self::Scan(_) => "check",
-            Self::Dump(dump) if dump.container => "dump --container",
-            Self::Dump(_) => "dump",
-            Self::Build(_) => "build",
-            Self::Tensors(_) => "tensors",
-            Self::Size(_) => "size",
-            Self::Memory(_) => "memory",
-            Self::Profile(_) => "profile",
-            Self::Map(_) => "map",
-            Self::Ops(_) => "ops",
-            Self::Graph(_) => "graph",
-            Self::Diff(_) => "diff",
-            Self::Extract(_) => "extract",
-            Self::Edit(_) => "edit",
-            Self::Convert(_) => "convert",
-            _ => "",
-        }
-    }
-
-    /// Returns whether a failure of the verb is reported in JSON. Not for `dump`: its JSON has the
-    /// form of the schema.
-    fn is_json(&self) -> bool {
-        match self {
-            Self::Check(verb) => verb.is_json(),
-            Self::Ops(verb) => verb.is_json(),
-            Self::Tensors(verb) => verb.is_json(),
-            Self::Size(verb) => verb.is_json(),
-            Self::Memory(verb) => verb.is_json(),
-            Self::Profile(verb) => verb.is_json(),
-            Self::Map(verb) => verb.is_json(),
-            Self::Graph(verb) => verb.is_json(),
-            Self::Diff(verb) => verb.is_json(),
-            _ => false,
-        }
-    }
-
-    fn run(&self, common: &Common) -> Status {
-        reserve::set_factor(factors::factor(self.name()));
-        input::set_max_stream(common.max_stream());
-        #[cfg(feature = "remote")]
-        common.remote.set();
-        let done = match self {
-            Self::Info(verb) => verb.run(common),
-            Self::Check(verb) => verb.run(common),
-            #[cfg(feature = "scan")]
-            Self::Scan(verb) => verb.run(common),
-            Self::Dump(verb) => verb.run(common),
-            Self::Build(verb) => verb.run(common),
-            Self::Tensors(verb) => verb.run(common),
-            Self::Size(verb) => verb.run(common),
-            Self::Memory(verb) => verb.run(common),
-            Self::Profile(verb) => verb.run(common),
-            Self::Map(verb) => verb.run(common),
-            Self::Ops(verb) => verb.run(common),
-            Self::Graph(verb) => verb.run(common),
-            Self::Diff(verb) => verb.run(common),
-            Self::Extract(verb) => verb.run(common),
-            Self::Edit(verb) => verb.run(common),
-            Self::Convert(verb) => verb.run(common),
-            Self::Explain(verb) => verb.run(common),
-            Self::Rules(verb) => verb.run(common),
-            Self::Schema(verb) => verb.run(common),
-            Self::Completions(verb) => verb.run(common),
-            Self::Man(verb) => verb.run(common),
-        };
-        #[cfg(feature = "remote")]
-        common.remote.report();
-        done.unwrap_or_else(|problem| {
-            if self.is_json() && common.output.is_none() {
-                refusal::write_document(&problem);
-            }
-            problem.report()
-        })
     }
 }
 

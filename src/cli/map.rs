@@ -133,8 +133,7 @@ impl MapFile {
         (out, shown): (&mut Output, usize),
     ) -> Result<fmt::Result, Problem> {
         let (input, bundle) = match AnyInput::open(path, &common.limits())? {
-            AnyInput::Model(input) => (input, None),
-            AnyInput::Bundle(file, input) => (input, Some(file)),
+            AnyInput::Model(input, bundle) => (input, bundle),
             AnyInput::Other(other) => return self.other(&other, format, (out, shown)),
         };
         let file = input.opened.file();

@@ -1,28 +1,24 @@
 //! Payloads, bundled programs and profiles as inputs.
 
 use core::ops::Range;
-use core::sync::atomic::{AtomicU64, Ordering};
-use std::io;
 use std::path::Path;
 
+use pte::Limits;
 use pte::map::OtherFile;
 use pte::payload::TablesPlace;
 use pte::quoted::UntrustedString;
-use pte::{Limits, Source};
 
-use super::input::{Bytes, CHUNK, Input, Readable, Streams};
+use super::input::{Bytes, Input, ReadBudget, Readable, Streams, check_len};
 use super::problem::Problem;
 use super::reserve::Reserved;
 use super::text::name_of;
 
 /// An opened file of any kind.
 pub(super) enum AnyInput {
-    /// A program or named data.
-    Model(Box<Input>),
+    /// A program or named data, and the bundled program that it is in.
+    Model(Box<Input>, Option<Box<OtherFile>>),
     /// A payload or a profile.
     Other(Box<OtherInput>),
-    /// A bundled program, and the program in it.
-    Bundle(Box<OtherFile>, Box<Input>),
 }
 
 /// A standalone payload or profile.
@@ -30,8 +26,7 @@ pub(super) struct OtherInput {
     pub(super) name: UntrustedString,
     pub(super) file: OtherFile,
     bytes: Bytes,
-    /// The number of bytes that may still be read from the file or shown as names.
-    left: AtomicU64,
+    budget: ReadBudget,
     _reserved: Reserved,
 }
 
@@ -52,28 +47,23 @@ impl AnyInput {
         let (head, len) = bytes.head(&name)?;
         let mut reserved = None;
         if let Some(Ok(place)) = TablesPlace::of(&head, len) {
+            check_len(&place.range, &name, limits)?;
             let tables = place.range.end.saturating_sub(place.range.start);
-            if tables > limits.program {
-                let limit = limits.program;
-                let message = format!("a FlatBuffer of {tables} bytes: the limit is {limit}");
-                return Err(Problem::Unreadable { file: name, message: message.into() });
-            }
             reserved = Some(Reserved::new(tables, &name)?);
         }
         let opened = OtherFile::read(&bytes, limits);
         let file = match opened.map_err(|error| Problem::open(&name, error))? {
-            None => return Ok(Self::Model(Box::new(Input::of(bytes, &name, limits)?))),
+            None => return Ok(Self::Model(Box::new(Input::of(bytes, &name, limits)?), None)),
             Some(Err(why)) => return Err(bytes.invalid(&name, why)),
             Some(Ok(file)) => file,
         };
         if file.is_bundle() {
             let input = Input::of(bytes, &name, limits)?;
-            return Ok(Self::Bundle(Box::new(file), Box::new(input)));
+            return Ok(Self::Model(Box::new(input), Some(Box::new(file))));
         }
-        let budget = len.saturating_mul(limits.amplification.into()).saturating_add(CHUNK);
+        let budget = ReadBudget::new(len, limits);
         let reserved = reserved.map_or_else(|| Reserved::new(0, &name), Ok)?;
-        let left = AtomicU64::new(budget);
-        Ok(Self::Other(Box::new(OtherInput { name, file, bytes, left, _reserved: reserved })))
+        Ok(Self::Other(Box::new(OtherInput { name, file, bytes, budget, _reserved: reserved })))
     }
 }
 
@@ -82,41 +72,11 @@ impl Readable for OtherInput {
         &self.name
     }
 
-    fn spend(&self, range: &Range<u64>) -> Result<(), Problem> {
-        let len = range.end.saturating_sub(range.start);
-        let charge = |left: u64| left.checked_sub(len);
-        match self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, charge) {
-            Ok(_) => Ok(()),
-            Err(_) => Err(Problem::Unreadable {
-                file: self.name.clone(),
-                message: "the same data is used repeatedly".into(),
-            }),
-        }
+    fn budget(&self) -> &ReadBudget {
+        &self.budget
     }
 
-    fn read(&self, range: Range<u64>) -> Result<Vec<u8>, Problem> {
-        self.spend(&range)?;
-        let problem = |error| Problem::io(&self.name, error);
-        let memory = || problem(io::ErrorKind::OutOfMemory.into());
-        let len = usize::try_from(range.end.saturating_sub(range.start)).map_err(|_| memory())?;
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(len).map_err(|_| memory())?;
-        bytes.resize(len, 0);
-        self.bytes.read_at(range.start, &mut bytes).map_err(problem)?;
-        Ok(bytes)
-    }
-
-    fn try_chunks(
-        &self,
-        range: Range<u64>,
-        each: &mut dyn FnMut(&[u8]) -> Result<(), Problem>,
-    ) -> Result<(), Problem> {
-        let mut at = range.start;
-        while at < range.end {
-            let end = at.saturating_add(CHUNK).min(range.end);
-            each(&self.read(at..end)?)?;
-            at = end;
-        }
-        Ok(())
+    fn read_uncharged(&self, range: Range<u64>) -> Result<Vec<u8>, Problem> {
+        self.bytes.read_unlimited(range, &self.name)
     }
 }

@@ -8,7 +8,7 @@ use pte::quoted::UntrustedString;
 
 use super::problem::Problem;
 
-/// The memory factor of the running verb; see [`factors`](super::factors).
+/// The memory factor of the running verb; see `verbs!`.
 static FACTOR: AtomicU64 = AtomicU64::new(1);
 
 /// The number of bytes of memory that all open files together may need.

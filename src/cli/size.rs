@@ -96,8 +96,7 @@ impl Size {
 
     fn read(&self, path: &Path, common: &Common) -> Result<SizeTree, Problem> {
         let (input, bundle) = match AnyInput::open(path, &common.limits())? {
-            AnyInput::Model(input) => (input, None),
-            AnyInput::Bundle(file, input) => (input, Some(file)),
+            AnyInput::Model(input, bundle) => (input, bundle),
             AnyInput::Other(other) => {
                 if self.by_module {
                     return Err(other.absent("only a .pte or a .ptd has modules".into()));

@@ -25,11 +25,11 @@ impl Temporary {
     ) -> io::Result<(Self, T)> {
         signals::handle();
         let mut names = names();
-        let made = tempfile::Builder::new().prefix(PREFIX).make_in(folder, make)?;
-        let (made, path) = made.into_parts();
+        let temporary = tempfile::Builder::new().prefix(PREFIX).make_in(folder, make)?;
+        let (file, path) = temporary.into_parts();
         let path = path.keep().map_err(|error| error.error)?;
         names.insert(path.clone());
-        Ok((Self { path: Some(path) }, made))
+        Ok((Self { path: Some(path) }, file))
     }
 
     /// Creates a folder that only its owner can enter.

@@ -176,7 +176,7 @@ impl Tensors {
                     return Ok(Opened::Payload(other));
                 }
                 AnyInput::Other(other) => return Err(Problem::no_methods(&other.name)),
-                AnyInput::Model(input) | AnyInput::Bundle(_, input) => *input,
+                AnyInput::Model(input, _) => *input,
             },
             _ => Input::of(bytes, &name, &limits)?,
         };

@@ -58,8 +58,8 @@ pub(crate) const BUNDLED_PROGRAM: [[u8; 4]; 2] = [*b"BP08", *b"BP06"];
 pub(crate) const ET_DUMP: [u8; 4] = *b"ED00";
 
 impl ForeignFormat {
-    /// The number of first bytes by which a format is recognized. The header of a delegate's payload has at most
-    /// as many.
+    /// The length in bytes of the start of a file that [`of`](Self::of) reads. No header of a payload is
+    /// longer.
     pub const HEAD: u64 = 64;
 
     /// Recognizes a format by a file's first bytes, of which at most [`HEAD`](Self::HEAD) are read.

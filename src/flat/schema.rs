@@ -6,6 +6,9 @@
 /// `desc!` emits static descriptions, `view!` typed accessors, `node!` the views as nodes for the
 /// writer, and `model!` plain structs.
 ///
+/// Generated documentation has the name of each item, the slot of each field and the number of each
+/// value. A doc comment in the declaration adds what these do not say.
+///
 /// ```text
 /// root Scene b"SCN1" "scene" "example.scenes";        // file identifier, extension, namespace
 /// enum Storage: i8 { INLINE = 0, EXTERNAL = 1 }

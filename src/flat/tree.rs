@@ -122,8 +122,8 @@ impl<'t> Object<'t> {
         }
         match self.fields.binary_search_by_key(&field.slot, |(field, _)| field.slot) {
             Ok(at) => {
-                if let Some((_, held)) = self.fields.get_mut(at) {
-                    *held = value;
+                if let Some((_, slot)) = self.fields.get_mut(at) {
+                    *slot = value;
                 }
             }
             Err(at) => {

@@ -163,7 +163,7 @@ impl<'l, S: Sink> Writer<'l, S> {
 
     fn table(&mut self, node: &dyn Node) -> ControlFlow<(), u32> {
         let mut parts = Parts::default();
-        node.visit(&mut |field, held| self.field(field, held, &mut parts))?;
+        node.visit(&mut |field, value| self.field(field, value, &mut parts))?;
         let parts = parts.parts.get_mut(..parts.len).unwrap_or_default();
         self.layout.order(parts, |part| (part.slot, part.size));
         let end = self.pos();
@@ -198,9 +198,9 @@ impl<'l, S: Sink> Writer<'l, S> {
     }
 
     /// Writes the target of a field, and adds the field's slot to `parts`.
-    fn field(&mut self, field: &FieldDesc, held: Held<'_>, parts: &mut Parts) -> ControlFlow<()> {
+    fn field(&mut self, field: &FieldDesc, value: Held<'_>, parts: &mut Parts) -> ControlFlow<()> {
         let slot = field.slot;
-        let pos = match (held, field.kind) {
+        let pos = match (value, field.kind) {
             (Held::Number(number), Kind::Scalar(scalar)) => {
                 let [bytes, default] =
                     [number, scalar.default].map(|number| number.stored(scalar.prim));

@@ -274,13 +274,13 @@ impl Client {
         let mut tries = 0u32;
         loop {
             self.wait_for(&origin);
-            let mut asked = None;
-            let error = match attempt(&mut asked) {
+            let mut requested_delay = None;
+            let error = match attempt(&mut requested_delay) {
                 Err(error) if error.is_transient() => error,
                 done => return done,
             };
             tries = tries.saturating_add(1);
-            let wait = retry::delay(tries, asked, retry::jitter());
+            let wait = retry::delay(tries, requested_delay, retry::jitter());
             if tries > self.0.options.repeats || wait > self.0.options.timeout {
                 return Err(error);
             }
@@ -311,7 +311,7 @@ impl Client {
         is_of_hub: bool,
         wanted: Wanted<'_>,
         budget: &Budget,
-        asked: &mut Option<u64>,
+        requested_delay: &mut Option<u64>,
     ) -> Result<Reply, RemoteError> {
         let options = &self.0.options;
         let mut uri = start.clone();
@@ -326,7 +326,10 @@ impl Client {
             let headers = reply.headers();
             commit = commit.or_else(|| header(headers, "x-repo-commit").map(str::to_owned));
             if !matches!(reply.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
-                *asked = retry::asked(header(headers, "retry-after"), header(headers, "ratelimit"));
+                *requested_delay = retry::requested_delay(
+                    header(headers, "retry-after"),
+                    header(headers, "ratelimit"),
+                );
                 let (head, body) = reply.into_parts();
                 let status = head.status.as_u16();
                 return Ok(Reply { status, headers: head.headers, uri, commit, body });
@@ -410,11 +413,12 @@ impl Client {
         &self,
         reply: Response<Body>,
         uri: &Uri,
-        asked: &mut Option<u64>,
+        requested_delay: &mut Option<u64>,
     ) -> Result<Reply, RemoteError> {
         let (head, body) = reply.into_parts();
         let headers = head.headers;
-        *asked = retry::asked(header(&headers, "retry-after"), header(&headers, "ratelimit"));
+        *requested_delay =
+            retry::requested_delay(header(&headers, "retry-after"), header(&headers, "ratelimit"));
         if head.status.is_redirection() {
             return Err(RemoteError::Redirect("a store's are not: check its region and endpoint"));
         }

@@ -52,7 +52,7 @@ impl Client {
         uri: &Uri,
         wanted: Wanted<'_>,
         budget: &Budget,
-        asked: &mut Option<u64>,
+        requested_delay: &mut Option<u64>,
     ) -> Result<Reply, RemoteError> {
         let store = self.store(place)?;
         let key = Path::parse(&place.key).map_err(|_| INVALID_KEY)?;
@@ -66,7 +66,7 @@ impl Client {
         budget.request()?;
         let refused = run(store.get_opts(&key, options))?.err();
         match caught.take() {
-            Some(reply) => self.as_reply(reply?, uri, asked),
+            Some(reply) => self.as_reply(reply?, uri, requested_delay),
             // No request was built, since there are no credentials.
             None => Err(refused.map_or(INCOMPLETE, |error| reason(&error))),
         }
@@ -287,9 +287,9 @@ impl Connector {
         // The request is for a page of a listing, or for credentials.
         let budget = client.file_budget();
         let repeated = client.repeated(
-            |asked| {
+            |requested_delay| {
                 let reply = client.send_prepared(&parts, &body)?;
-                let mut reply = client.as_reply(reply, &parts.uri, asked)?;
+                let mut reply = client.as_reply(reply, &parts.uri, requested_delay)?;
                 if !(200..300).contains(&reply.status) {
                     return Err(RemoteError::Status(reply.status));
                 }

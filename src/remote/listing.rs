@@ -110,8 +110,8 @@ impl Client {
         let budget = self.file_budget();
         let wanted = Wanted { range: None, version: None };
         self.repeated(
-            |asked| {
-                let mut reply = self.send(uri, true, wanted, &budget, asked)?;
+            |requested_delay| {
+                let mut reply = self.send(uri, true, wanted, &budget, requested_delay)?;
                 if reply.status != 200 {
                     return Err(RemoteError::Status(reply.status));
                 }

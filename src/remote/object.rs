@@ -73,14 +73,14 @@ impl Client {
         uri: &Uri,
         wanted: Wanted<'_>,
         budget: &Budget,
-        asked: &mut Option<u64>,
+        requested_delay: &mut Option<u64>,
     ) -> Result<Reply, RemoteError> {
         #[cfg(feature = "cloud")]
         if let Some(place) = &url.object {
-            return self.send_to_store(place, uri, wanted, budget, asked);
+            return self.send_to_store(place, uri, wanted, budget, requested_delay);
         }
         // The target of a redirect gets no token.
-        self.send(uri, url.is_of_hub() && *uri == url.uri, wanted, budget, asked)
+        self.send(uri, url.is_of_hub() && *uri == url.uri, wanted, budget, requested_delay)
     }
 }
 
@@ -90,8 +90,8 @@ impl RemoteFile {
         let range = 0..HEAD;
         let wanted = Wanted { range: Some(&range), version: None };
         let (reply, size, bytes) = client.repeated(
-            |asked| {
-                let mut reply = client.ask(&url, &url.uri, wanted, &budget, asked)?;
+            |requested_delay| {
+                let mut reply = client.ask(&url, &url.uri, wanted, &budget, requested_delay)?;
                 let (size, bytes) = match reply.status {
                     206 => {
                         let (range, size) = reply::content_range(&reply.headers)?;
@@ -176,8 +176,9 @@ impl RemoteFile {
         let len = range.end.saturating_sub(range.start);
         let wanted = Wanted { range: Some(range), version: Some(&self.version) };
         let (found, bytes) = self.client.repeated(
-            |asked| {
-                let mut reply = self.client.ask(&self.url, uri, wanted, &self.budget, asked)?;
+            |requested_delay| {
+                let mut reply =
+                    self.client.ask(&self.url, uri, wanted, &self.budget, requested_delay)?;
                 match reply.status {
                     206 => {}
                     412 | 416 => return Err(RemoteError::Changed),

@@ -8,8 +8,8 @@ use std::hash::RandomState;
 ///
 /// This is the time that the server asks for, and up to 255 ms more. If the server asks for none,
 /// it is 0.5 s, doubled at each repetition, and shortened by up to half. `jitter` decides how much.
-pub(super) fn delay(tries: u32, asked: Option<u64>, jitter: u8) -> Duration {
-    if let Some(seconds) = asked {
+pub(super) fn delay(tries: u32, requested: Option<u64>, jitter: u8) -> Duration {
+    if let Some(seconds) = requested {
         // The extra time keeps clients from returning all at the same moment.
         let more = Duration::from_millis(u64::from(jitter));
         return Duration::from_secs(seconds).saturating_add(more).min(LONGEST);
@@ -22,7 +22,7 @@ pub(super) fn delay(tries: u32, asked: Option<u64>, jitter: u8) -> Duration {
 
 /// Returns the number of seconds that a server asks to wait, by `Retry-After` or by the hub's
 /// `ratelimit` (`"api";r=0;t=55`). Dates are ignored.
-pub(super) fn asked(retry_after: Option<&str>, ratelimit: Option<&str>) -> Option<u64> {
+pub(super) fn requested_delay(retry_after: Option<&str>, ratelimit: Option<&str>) -> Option<u64> {
     let seconds = retry_after.and_then(|text| text.trim().parse().ok());
     let reset = || {
         let mut fields = ratelimit?.split(';').map(str::trim);
@@ -48,16 +48,16 @@ pub(super) const LONGEST: Duration = Duration::from_secs(60);
 mod tests {
     use core::time::Duration;
 
-    use super::{LONGEST, asked, delay};
+    use super::{LONGEST, delay, requested_delay};
 
     #[test]
     fn the_server_decides_how_long_to_wait() {
-        assert_eq!(asked(Some(" 7 "), None), Some(7));
-        assert_eq!(asked(None, Some("\"api\";r=0;t=55")), Some(55));
-        assert_eq!(asked(None, Some("\"api\";r=9;t=55")), None, "requests are left");
-        assert_eq!(asked(Some("3"), Some("\"api\";r=0;t=55")), Some(3));
-        assert_eq!(asked(Some("Fri, 31 Dec 1999"), None), None);
-        assert_eq!(asked(Some("-1"), Some("t=x;r=0")), None);
+        assert_eq!(requested_delay(Some(" 7 "), None), Some(7));
+        assert_eq!(requested_delay(None, Some("\"api\";r=0;t=55")), Some(55));
+        assert_eq!(requested_delay(None, Some("\"api\";r=9;t=55")), None, "requests are left");
+        assert_eq!(requested_delay(Some("3"), Some("\"api\";r=0;t=55")), Some(3));
+        assert_eq!(requested_delay(Some("Fri, 31 Dec 1999"), None), None);
+        assert_eq!(requested_delay(Some("-1"), Some("t=x;r=0")), None);
         assert_eq!(delay(1, Some(7), 0), Duration::from_secs(7));
         assert_eq!(delay(1, Some(u64::MAX), 255), LONGEST);
     }

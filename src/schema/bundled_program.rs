@@ -21,17 +21,14 @@ schema! {
 
     tables:
 
-    /// An integer.
     table Int {
         0 int_val: i64 = 0,
     }
 
-    /// A bool.
     table Bool {
         0 bool_val: bool = false,
     }
 
-    /// A floating-point number.
     table Double {
         0 double_val: f64 = 0.0,
     }
@@ -45,7 +42,6 @@ schema! {
         3 dim_order: [u8],
     }
 
-    /// A value.
     table Value {
         0 val: @ValueUnion,
     }

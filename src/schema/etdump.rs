@@ -24,9 +24,7 @@ schema! {
 
     tables:
 
-    /// No value.
-    table Null {
-    }
+    table Null {}
 
     /// A tensor; its data is in another file.
     table Tensor {
@@ -37,12 +35,10 @@ schema! {
         3 offset: i64 = 0,
     }
 
-    /// An integer.
     table Int {
         0 int_val: i64 = 0,
     }
 
-    /// A bool.
     table Bool {
         0 bool_val: bool = false,
     }
@@ -52,22 +48,18 @@ schema! {
         0 float_val: f32 = 0.0,
     }
 
-    /// A floating-point number.
     table Double {
         0 double_val: f64 = 0.0,
     }
 
-    /// A string.
     table String {
         0 string_val: &str,
     }
 
-    /// A list of tensors.
     table TensorList {
         0 tensors: [&Tensor],
     }
 
-    /// A value.
     table Value {
         /// The kind of the value: which of the following fields is used.
         0 val: ValueType = ValueType::Null,
@@ -119,7 +111,6 @@ schema! {
         2 debug_event: &DebugEvent,
     }
 
-    /// An allocator.
     table Allocator {
         0 name: &str,
     }

@@ -200,16 +200,13 @@ schema! {
     }
 
     /// No instruction.
-    table NoopNode {
-    }
+    table NoopNode {}
 
-    /// The operands of `IdCopy`.
     table IdCopyNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Addmm`.
     table AddmmNode {
         0 mat1: ?Tid (required),
         1 mat2: ?Tid (required),
@@ -219,27 +216,23 @@ schema! {
         5 beta: f32 = 1.0,
     }
 
-    /// The operands of `ItemInt`.
     table ItemIntNode {
         0 x: ?Tid (required),
         1 out: ?Vid (required),
     }
 
-    /// The operands of `ExpandDims`.
     table ExpandDimsNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
         2 axis: i32 = 0,
     }
 
-    /// The operands of `Tile`.
     table TileNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
         2 reps: [&IntOrVid] (required),
     }
 
-    /// The operands of `TakeAlongAxis`.
     table TakeAlongAxisNode {
         0 x: ?Tid (required),
         1 indices: ?Tid (required),
@@ -247,7 +240,6 @@ schema! {
         3 axis: i32 = 0,
     }
 
-    /// The operands of `Take`.
     table TakeNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -255,7 +247,6 @@ schema! {
         3 axis: i32 = 0,
     }
 
-    /// The operands of `RMSNorm`.
     table RMSNormNode {
         0 x: ?Tid (required),
         1 weight: ?Tid,
@@ -263,7 +254,6 @@ schema! {
         3 eps: f32 = 0.0,
     }
 
-    /// The operands of `LayerNorm`.
     table LayerNormNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -272,7 +262,6 @@ schema! {
         4 eps: f32 = 0.0,
     }
 
-    /// The operands of `Rope`.
     table RopeNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -284,7 +273,6 @@ schema! {
         7 scale: f32 = 1.0,
     }
 
-    /// The operands of `Sdpa`.
     table SdpaNode {
         0 q: ?Tid (required),
         1 k: ?Tid (required),
@@ -295,7 +283,6 @@ schema! {
         6 causal: bool = false,
     }
 
-    /// The operands of `UpdateAndAttend`.
     table UpdateAndAttendNode {
         0 q: ?Tid (required),
         1 k: ?Tid (required),
@@ -308,77 +295,66 @@ schema! {
         7 out_dtype: ?i8,
     }
 
-    /// The operands of `Add`.
     table AddNode {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
     }
 
-    /// The operands of `AddInt`.
     table AddIntNode {
         0 a: &IntOrVid (required),
         1 b: &IntOrVid (required),
         2 out: ?Vid (required),
     }
 
-    /// The operands of `SubtractInt`.
     table SubtractIntNode {
         0 a: &IntOrVid (required),
         1 b: &IntOrVid (required),
         2 out: ?Vid (required),
     }
 
-    /// The operands of `MultiplyInt`.
     table MultiplyIntNode {
         0 a: &IntOrVid (required),
         1 b: &IntOrVid (required),
         2 out: ?Vid (required),
     }
 
-    /// The operands of `FloorDivideInt`.
     table FloorDivideIntNode {
         0 a: &IntOrVid (required),
         1 b: &IntOrVid (required),
         2 out: ?Vid (required),
     }
 
-    /// The operands of `ModInt`.
     table ModIntNode {
         0 a: &IntOrVid (required),
         1 b: &IntOrVid (required),
         2 out: ?Vid (required),
     }
 
-    /// The operands of `SymSize`.
     table SymSizeNode {
         0 a: ?Tid (required),
         1 dim: i32 = 0,
         2 out: ?Vid (required),
     }
 
-    /// The operands of `Multiply`.
     table MultiplyNode {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
     }
 
-    /// The operands of `Divide`.
     table DivideNode {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
     }
 
-    /// The operands of `Subtract`.
     table SubtractNode {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
     }
 
-    /// The operands of `Conv1D`.
     table Conv1DNode {
         0 x: ?Tid (required),
         1 w: ?Tid (required),
@@ -389,7 +365,6 @@ schema! {
         6 groups: i32 = 1,
     }
 
-    /// The operands of `Conv2D`.
     table Conv2DNode {
         0 x: ?Tid (required),
         1 w: ?Tid (required),
@@ -403,7 +378,6 @@ schema! {
         9 groups: i32 = 1,
     }
 
-    /// The operands of `Conv3D`.
     table Conv3DNode {
         0 x: ?Tid (required),
         1 w: ?Tid (required),
@@ -420,7 +394,6 @@ schema! {
         12 groups: i32 = 1,
     }
 
-    /// The operands of `ConvTranspose1D`.
     table ConvTranspose1DNode {
         0 x: ?Tid (required),
         1 w: ?Tid (required),
@@ -432,7 +405,6 @@ schema! {
         7 groups: i32 = 1,
     }
 
-    /// The operands of `ConvTranspose2D`.
     table ConvTranspose2DNode {
         0 x: ?Tid (required),
         1 w: ?Tid (required),
@@ -448,7 +420,6 @@ schema! {
         11 groups: i32 = 1,
     }
 
-    /// The operands of `ConvTranspose3D`.
     table ConvTranspose3DNode {
         0 x: ?Tid (required),
         1 w: ?Tid (required),
@@ -468,14 +439,12 @@ schema! {
         15 groups: i32 = 1,
     }
 
-    /// The operands of `Gelu`.
     table GeluNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
         2 approximate: &str (required),
     }
 
-    /// The operands of `ARange`.
     table ARangeNode {
         0 out: ?Tid (required),
         1 start: &IntOrVid (required),
@@ -484,32 +453,27 @@ schema! {
         4 scalar_type: ?i8,
     }
 
-    /// The operands of `Silu`.
     table SiluNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Sigmoid`.
     table SigmoidNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Tanh`.
     table TanhNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Squeeze`.
     table SqueezeNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
         2 dims: [i32],
     }
 
-    /// The operands of `Split`.
     table SplitNode {
         0 x: ?Tid (required),
         1 outs: [Tid] (required),
@@ -517,33 +481,28 @@ schema! {
         3 axis: i32 = 0,
     }
 
-    /// The operands of `Rsqrt`.
     table RsqrtNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Maximum`.
     table MaximumNode {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
     }
 
-    /// The operands of `Minimum`.
     table MinimumNode {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
     }
 
-    /// The operands of `Log`.
     table LogNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Softmax`.
     table SoftmaxNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -551,14 +510,12 @@ schema! {
         3 precise: bool = false,
     }
 
-    /// The operands of `BroadcastTo`.
     table BroadcastToNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
         2 shape: [&IntOrVid] (required),
     }
 
-    /// The operands of `Pad`.
     table PadNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -567,7 +524,6 @@ schema! {
         4 constant_value: f32 = 0.0,
     }
 
-    /// The operands of `Where`.
     table WhereNode {
         0 condition: ?Tid (required),
         1 x: ?Tid (required),
@@ -575,21 +531,18 @@ schema! {
         3 out: ?Tid (required),
     }
 
-    /// The operands of `Reshape`.
     table ReshapeNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
         2 shape: [&IntOrVid] (required),
     }
 
-    /// The operands of `Transpose`.
     table TransposeNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
         2 perm: [i32] (required),
     }
 
-    /// The operands of `AsStrided`.
     table AsStridedNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -598,13 +551,11 @@ schema! {
         4 offset: u64 = 0,
     }
 
-    /// The operands of `Contiguous`.
     table ContiguousNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Gather`.
     table GatherNode {
         0 x: ?Tid (required),
         1 indices: [Tid] (required),
@@ -613,7 +564,6 @@ schema! {
         4 slice_sizes: [i32] (required),
     }
 
-    /// The operands of `Slice`.
     table SliceNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -623,14 +573,12 @@ schema! {
         5 step: i32 = 1,
     }
 
-    /// The operands of `AsType`.
     table AsTypeNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
         2 scalar_type: i8 = 0,
     }
 
-    /// The operands of `QuantizedMatmul`.
     table QuantizedMatmulNode {
         0 x: ?Tid (required),
         1 w: ?Tid (required),
@@ -643,7 +591,6 @@ schema! {
         8 transpose: bool = true,
     }
 
-    /// The operands of `ScatterAdd`.
     table ScatterAddNode {
         0 x: ?Tid (required),
         1 indices: ?Tid (required),
@@ -652,14 +599,12 @@ schema! {
         4 axis: i32 = 0,
     }
 
-    /// The operands of `Concatenate`.
     table ConcatenateNode {
         0 tensors: [Tid] (required),
         1 out: ?Tid (required),
         2 axis: i32 = 0,
     }
 
-    /// The operands of `Full`.
     table FullNode {
         0 out: ?Tid (required),
         1 shape: [&IntOrVid] (required),
@@ -667,7 +612,6 @@ schema! {
         3 scalar_type: i8 = 0,
     }
 
-    /// The operands of `FullLike`.
     table FullLikeNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -675,7 +619,6 @@ schema! {
         3 scalar_type: ?i8,
     }
 
-    /// The operands of `Argmax`.
     table ArgmaxNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -683,7 +626,6 @@ schema! {
         3 keepdims: bool = false,
     }
 
-    /// The operands of `SliceUpdate`.
     table SliceUpdateNode {
         0 dst: ?Tid (required),
         1 update: ?Tid (required),
@@ -694,7 +636,6 @@ schema! {
         6 step: i32 = 1,
     }
 
-    /// The operands of `IndexCopy`.
     table IndexCopyNode {
         0 dst: ?Tid (required),
         1 update: ?Tid (required),
@@ -703,7 +644,6 @@ schema! {
         4 axis: i32 = 0,
     }
 
-    /// The operands of `Dequantize`.
     table DequantizeNode {
         0 w: ?Tid (required),
         1 scales: ?Tid (required),
@@ -716,96 +656,82 @@ schema! {
         8 dtype: ?i8,
     }
 
-    /// The operands of `Less`.
     table LessNode {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
     }
 
-    /// The operands of `LessEqual`.
     table LessEqualNode {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
     }
 
-    /// The operands of `Greater`.
     table GreaterNode {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
     }
 
-    /// The operands of `GreaterEqual`.
     table GreaterEqualNode {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
     }
 
-    /// The operands of `Equal`.
     table EqualNode {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
     }
 
-    /// The operands of `NotEqual`.
     table NotEqualNode {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
     }
 
-    /// The operands of `LogicalNot`.
     table LogicalNotNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `BitwiseInvert`.
     table BitwiseInvertNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `LogicalAnd`.
     table LogicalAndNode {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
     }
 
-    /// The operands of `LogicalOr`.
     table LogicalOrNode {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
     }
 
-    /// The operands of `BitwiseAnd`.
     table BitwiseAndNode {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
     }
 
-    /// The operands of `BitwiseOr`.
     table BitwiseOrNode {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
     }
 
-    /// The operands of `BitwiseXor`.
     table BitwiseXorNode {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
     }
 
-    /// The operands of `Tri`.
     table TriNode {
         0 out: ?Tid (required),
         1 n: &IntOrVid (required),
@@ -814,21 +740,18 @@ schema! {
         4 scalar_type: i8 = 0,
     }
 
-    /// The operands of `Tril`.
     table TrilNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
         2 k: i32 = 0,
     }
 
-    /// The operands of `Triu`.
     table TriuNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
         2 k: i32 = 0,
     }
 
-    /// The operands of `Clip`.
     table ClipNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -836,7 +759,6 @@ schema! {
         3 a_max: ?Tid,
     }
 
-    /// The operands of `Cumsum`.
     table CumsumNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -845,20 +767,17 @@ schema! {
         4 inclusive: bool = true,
     }
 
-    /// The operands of `Stack`.
     table StackNode {
         0 tensors: [Tid] (required),
         1 out: ?Tid (required),
         2 axis: i32 = 0,
     }
 
-    /// The operands of `Sign`.
     table SignNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Any`.
     table AnyNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -866,7 +785,6 @@ schema! {
         3 keepdims: bool = false,
     }
 
-    /// The operands of `All`.
     table AllNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -874,7 +792,6 @@ schema! {
         3 keepdims: bool = false,
     }
 
-    /// The operands of `Repeat`.
     table RepeatNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -882,21 +799,18 @@ schema! {
         3 axis: i32 = 0,
     }
 
-    /// The operands of `Sort`.
     table SortNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
         2 axis: i32 = 0,
     }
 
-    /// The operands of `Argsort`.
     table ArgsortNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
         2 axis: i32 = 0,
     }
 
-    /// The operands of `Partition`.
     table PartitionNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -904,7 +818,6 @@ schema! {
         3 axis: i32 = 0,
     }
 
-    /// The operands of `ArgPartition`.
     table ArgPartitionNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -912,7 +825,6 @@ schema! {
         3 axis: i32 = 0,
     }
 
-    /// The operands of `Roll`.
     table RollNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -920,199 +832,167 @@ schema! {
         3 axes: [i32] (required),
     }
 
-    /// The operands of `Floor`.
     table FloorNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Ceil`.
     table CeilNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Square`.
     table SquareNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Exp`.
     table ExpNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Sin`.
     table SinNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Cos`.
     table CosNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Tan`.
     table TanNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Arcsin`.
     table ArcsinNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Arccos`.
     table ArccosNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Arctan`.
     table ArctanNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Sinh`.
     table SinhNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Cosh`.
     table CoshNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Arcsinh`.
     table ArcsinhNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Arccosh`.
     table ArccoshNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Arctanh`.
     table ArctanhNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Log2`.
     table Log2Node {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Log10`.
     table Log10Node {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Log1p`.
     table Log1pNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Erf`.
     table ErfNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Expm1`.
     table Expm1Node {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Round`.
     table RoundNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
         2 decimals: i32 = 0,
     }
 
-    /// The operands of `Reciprocal`.
     table ReciprocalNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Sqrt`.
     table SqrtNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Abs`.
     table AbsNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Neg`.
     table NegNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Trunc`.
     table TruncNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
     }
 
-    /// The operands of `Atan2`.
     table Atan2Node {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
     }
 
-    /// The operands of `LogAddExp`.
     table LogAddExpNode {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
     }
 
-    /// The operands of `FloorDivide`.
     table FloorDivideNode {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
     }
 
-    /// The operands of `Remainder`.
     table RemainderNode {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
     }
 
-    /// The operands of `Power`.
     table PowerNode {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
     }
 
-    /// The operands of `LogSumExp`.
     table LogSumExpNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -1120,7 +1000,6 @@ schema! {
         3 keepdims: bool = false,
     }
 
-    /// The operands of `Sum`.
     table SumNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -1128,7 +1007,6 @@ schema! {
         3 keepdims: bool = false,
     }
 
-    /// The operands of `Mean`.
     table MeanNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -1136,7 +1014,6 @@ schema! {
         3 keepdims: bool = false,
     }
 
-    /// The operands of `Var`.
     table VarNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -1145,7 +1022,6 @@ schema! {
         4 ddof: i32 = 0,
     }
 
-    /// The operands of `Std`.
     table StdNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -1154,7 +1030,6 @@ schema! {
         4 ddof: i32 = 0,
     }
 
-    /// The operands of `Prod`.
     table ProdNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -1162,7 +1037,6 @@ schema! {
         3 keepdims: bool = false,
     }
 
-    /// The operands of `Max`.
     table MaxNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -1170,7 +1044,6 @@ schema! {
         3 keepdims: bool = false,
     }
 
-    /// The operands of `Min`.
     table MinNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -1178,7 +1051,6 @@ schema! {
         3 keepdims: bool = false,
     }
 
-    /// The operands of `Argmin`.
     table ArgminNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -1186,7 +1058,6 @@ schema! {
         3 keepdims: bool = false,
     }
 
-    /// The operands of `Median`.
     table MedianNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -1194,7 +1065,6 @@ schema! {
         3 keepdims: bool = false,
     }
 
-    /// The operands of `GatherMm`.
     table GatherMmNode {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
@@ -1205,7 +1075,6 @@ schema! {
         6 sorted_indices_flag: &IntOrVid,
     }
 
-    /// The operands of `GatherQmm`.
     table GatherQmmNode {
         0 x: ?Tid (required),
         1 w: ?Tid (required),
@@ -1222,7 +1091,6 @@ schema! {
         12 sorted_indices_flag: &IntOrVid,
     }
 
-    /// The operands of `Scan`.
     table ScanNode {
         0 originals: [Tid] (required),
         1 sliced: [Tid] (required),
@@ -1232,14 +1100,12 @@ schema! {
         5 scan_axis: i32 = 1,
     }
 
-    /// The operands of `If`.
     table IfNode {
         0 cond: &IntOrVid (required),
         1 then_chain_idx: u32 = 0,
         2 else_chain_idx: u32 = 0,
     }
 
-    /// The operands of `RandomBits`.
     table RandomBitsNode {
         0 out: ?Tid (required),
         1 shape: [&IntOrVid] (required),
@@ -1247,7 +1113,6 @@ schema! {
         3 width: i32 = 4,
     }
 
-    /// The operands of `MetalKernel`.
     table MetalKernelNode {
         0 name: &str (required),
         1 source: &str (required),
@@ -1269,14 +1134,12 @@ schema! {
         17 init_value: ?f32,
     }
 
-    /// The operands of `Flip`.
     table FlipNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
         2 axes: [i32] (required),
     }
 
-    /// An instruction.
     table Instruction {
         0 op: @OpNode (required),
     }

@@ -137,59 +137,48 @@ schema! {
         0 name: &str (required),
     }
 
-    /// No value.
-    table NoneArg {
-    }
+    table NoneArg {}
 
-    /// An integer.
     table IntArg {
         0 value: i64 = 0,
         /// The name of the value that has the number; it replaces `value`.
         1 r#ref: &str,
     }
 
-    /// A floating-point number.
     table FloatArg {
         0 value: f64 = 0.0,
         /// The name of the value that has the number; it replaces `value`.
         1 r#ref: &str,
     }
 
-    /// A bool.
     table BoolArg {
         0 value: bool = false,
         /// The name of the value that has the bool; it replaces `value`.
         1 r#ref: &str,
     }
 
-    /// A string.
     table StringArg {
         0 value: &str (required),
     }
 
-    /// A datatype.
     table ScalarTypeArg {
         0 value: ScalarType = ScalarType::BYTE,
     }
 
-    /// A list of integers.
     table IntListArg {
         0 values: [i64] (required),
         /// The names of the values that have the numbers; an empty name for a number of `values`.
         1 refs: [&str],
     }
 
-    /// A list of floating-point numbers.
     table FloatListArg {
         0 values: [f64] (required),
     }
 
-    /// A list of bools.
     table BoolListArg {
         0 values: [bool] (required),
     }
 
-    /// A list of tensors.
     table TensorListArg {
         0 names: [&str] (required),
     }
@@ -209,7 +198,6 @@ schema! {
         1 graph: ^Graph (required),
     }
 
-    /// An argument.
     table Argument {
         0 value: @ArgumentValue,
     }
@@ -238,7 +226,6 @@ schema! {
         3 names: [&str],
     }
 
-    /// A node of a graph.
     table Node {
         0 name: &str (required),
         1 op_kind: OpKind = OpKind::CALL_FUNCTION,
@@ -285,7 +272,6 @@ schema! {
         3 tensor_values: [&TensorValue],
     }
 
-    /// A method.
     table Method {
         0 name: &str (required),
         1 graph: &Graph (required),

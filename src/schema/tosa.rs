@@ -265,13 +265,11 @@ schema! {
 
     tables:
 
-    /// The attributes of ArgMax.
     table ArgMaxAttribute {
         0 axis: i32 = 0,
         1 nan_mode: NanPropagationMode = NanPropagationMode::UNKNOWN,
     }
 
-    /// The attributes of AvgPool2d.
     table AvgPool2dAttribute {
         0 kernel: [i32],
         1 stride: [i32],
@@ -279,12 +277,10 @@ schema! {
         3 acc_type: DType = DType::UNKNOWN,
     }
 
-    /// The attributes of AvgPool2dAdaptive.
     table AvgPool2dAdaptiveAttribute {
         0 acc_type: DType = DType::UNKNOWN,
     }
 
-    /// The attributes of Conv2d.
     table Conv2dAttribute {
         0 pad: [i32],
         1 stride: [i32],
@@ -293,7 +289,6 @@ schema! {
         4 acc_type: DType = DType::UNKNOWN,
     }
 
-    /// The attributes of Conv3d.
     table Conv3dAttribute {
         0 pad: [i32],
         1 stride: [i32],
@@ -302,7 +297,6 @@ schema! {
         4 acc_type: DType = DType::UNKNOWN,
     }
 
-    /// The attributes of DepthwiseConv2d.
     table DepthwiseConv2dAttribute {
         0 pad: [i32],
         1 stride: [i32],
@@ -311,17 +305,13 @@ schema! {
         4 acc_type: DType = DType::UNKNOWN,
     }
 
-    /// The attributes of FFT2d.
     table FFT2dAttribute {
         0 inverse: bool = false,
         1 local_bound: bool = false,
     }
 
-    /// MatMul has no attributes.
-    table MatMulAttribute {
-    }
+    table MatMulAttribute {}
 
-    /// The attributes of MaxPool2d.
     table MaxPool2dAttribute {
         0 kernel: [i32],
         1 stride: [i32],
@@ -329,17 +319,14 @@ schema! {
         3 nan_mode: NanPropagationMode = NanPropagationMode::UNKNOWN,
     }
 
-    /// The attributes of MaxPool2dAdaptive.
     table MaxPool2dAdaptiveAttribute {
         0 nan_mode: NanPropagationMode = NanPropagationMode::UNKNOWN,
     }
 
-    /// The attributes of RFFT2d.
     table RFFT2dAttribute {
         0 local_bound: bool = false,
     }
 
-    /// The attributes of TransposeConv2d.
     table TransposeConv2dAttribute {
         0 out_pad: [i32],
         1 stride: [i32],
@@ -347,245 +334,148 @@ schema! {
         3 acc_type: DType = DType::UNKNOWN,
     }
 
-    /// The attributes of Clamp.
     table ClampAttribute {
         0 min_val: [u8 align 8],
         1 max_val: [u8 align 8],
         2 nan_mode: NanPropagationMode = NanPropagationMode::UNKNOWN,
     }
 
-    /// Erf has no attributes.
-    table ErfAttribute {
-    }
+    table ErfAttribute {}
 
-    /// Sigmoid has no attributes.
-    table SigmoidAttribute {
-    }
+    table SigmoidAttribute {}
 
-    /// Tanh has no attributes.
-    table TanhAttribute {
-    }
+    table TanhAttribute {}
 
-    /// Add has no attributes.
-    table AddAttribute {
-    }
+    table AddAttribute {}
 
-    /// The attributes of ArithmeticRightShift.
     table ArithmeticRightShiftAttribute {
         0 round: bool = false,
     }
 
-    /// BitwiseAnd has no attributes.
-    table BitwiseAndAttribute {
-    }
+    table BitwiseAndAttribute {}
 
-    /// BitwiseOr has no attributes.
-    table BitwiseOrAttribute {
-    }
+    table BitwiseOrAttribute {}
 
-    /// BitwiseXor has no attributes.
-    table BitwiseXorAttribute {
-    }
+    table BitwiseXorAttribute {}
 
-    /// IntDiv has no attributes.
-    table IntDivAttribute {
-    }
+    table IntDivAttribute {}
 
-    /// LogicalAnd has no attributes.
-    table LogicalAndAttribute {
-    }
+    table LogicalAndAttribute {}
 
-    /// LogicalLeftShift has no attributes.
-    table LogicalLeftShiftAttribute {
-    }
+    table LogicalLeftShiftAttribute {}
 
-    /// LogicalRightShift has no attributes.
-    table LogicalRightShiftAttribute {
-    }
+    table LogicalRightShiftAttribute {}
 
-    /// LogicalOr has no attributes.
-    table LogicalOrAttribute {
-    }
+    table LogicalOrAttribute {}
 
-    /// LogicalXor has no attributes.
-    table LogicalXorAttribute {
-    }
+    table LogicalXorAttribute {}
 
-    /// The attributes of Maximum.
     table MaximumAttribute {
         0 nan_mode: NanPropagationMode = NanPropagationMode::UNKNOWN,
     }
 
-    /// The attributes of Minimum.
     table MinimumAttribute {
         0 nan_mode: NanPropagationMode = NanPropagationMode::UNKNOWN,
     }
 
-    /// Mul has no attributes.
-    table MulAttribute {
-    }
+    table MulAttribute {}
 
-    /// Pow has no attributes.
-    table PowAttribute {
-    }
+    table PowAttribute {}
 
-    /// Sub has no attributes.
-    table SubAttribute {
-    }
+    table SubAttribute {}
 
-    /// Table has no attributes.
-    table TableAttribute {
-    }
+    table TableAttribute {}
 
-    /// Abs has no attributes.
-    table AbsAttribute {
-    }
+    table AbsAttribute {}
 
-    /// BitwiseNot has no attributes.
-    table BitwiseNotAttribute {
-    }
+    table BitwiseNotAttribute {}
 
-    /// Ceil has no attributes.
-    table CeilAttribute {
-    }
+    table CeilAttribute {}
 
-    /// Clz has no attributes.
-    table ClzAttribute {
-    }
+    table ClzAttribute {}
 
-    /// Cos has no attributes.
-    table CosAttribute {
-    }
+    table CosAttribute {}
 
-    /// Exp has no attributes.
-    table ExpAttribute {
-    }
+    table ExpAttribute {}
 
-    /// Floor has no attributes.
-    table FloorAttribute {
-    }
+    table FloorAttribute {}
 
-    /// Log has no attributes.
-    table LogAttribute {
-    }
+    table LogAttribute {}
 
-    /// LogicalNot has no attributes.
-    table LogicalNotAttribute {
-    }
+    table LogicalNotAttribute {}
 
-    /// Negate has no attributes.
-    table NegateAttribute {
-    }
+    table NegateAttribute {}
 
-    /// Reciprocal has no attributes.
-    table ReciprocalAttribute {
-    }
+    table ReciprocalAttribute {}
 
-    /// Rsqrt has no attributes.
-    table RsqrtAttribute {
-    }
+    table RsqrtAttribute {}
 
-    /// Sin has no attributes.
-    table SinAttribute {
-    }
+    table SinAttribute {}
 
-    /// Select has no attributes.
-    table SelectAttribute {
-    }
+    table SelectAttribute {}
 
-    /// Equal has no attributes.
-    table EqualAttribute {
-    }
+    table EqualAttribute {}
 
-    /// Greater has no attributes.
-    table GreaterAttribute {
-    }
+    table GreaterAttribute {}
 
-    /// GreaterEqual has no attributes.
-    table GreaterEqualAttribute {
-    }
+    table GreaterEqualAttribute {}
 
-    /// The attributes of ReduceAll.
     table ReduceAllAttribute {
         0 axis: i32 = 0,
     }
 
-    /// The attributes of ReduceAny.
     table ReduceAnyAttribute {
         0 axis: i32 = 0,
     }
 
-    /// The attributes of ReduceMax.
     table ReduceMaxAttribute {
         0 axis: i32 = 0,
         1 nan_mode: NanPropagationMode = NanPropagationMode::UNKNOWN,
     }
 
-    /// The attributes of ReduceMin.
     table ReduceMinAttribute {
         0 axis: i32 = 0,
         1 nan_mode: NanPropagationMode = NanPropagationMode::UNKNOWN,
     }
 
-    /// The attributes of ReduceProduct.
     table ReduceProductAttribute {
         0 axis: i32 = 0,
     }
 
-    /// The attributes of ReduceSum.
     table ReduceSumAttribute {
         0 axis: i32 = 0,
     }
 
-    /// The attributes of Concat.
     table ConcatAttribute {
         0 axis: i32 = 0,
     }
 
-    /// Pad has no attributes.
-    table PadAttribute {
-    }
+    table PadAttribute {}
 
-    /// Reshape has no attributes.
-    table ReshapeAttribute {
-    }
+    table ReshapeAttribute {}
 
-    /// The attributes of Reverse.
     table ReverseAttribute {
         0 axis: i32 = 0,
     }
 
-    /// Slice has no attributes.
-    table SliceAttribute {
-    }
+    table SliceAttribute {}
 
-    /// Tile has no attributes.
-    table TileAttribute {
-    }
+    table TileAttribute {}
 
-    /// The attributes of Transpose.
     table TransposeAttribute {
         0 perms: [i32],
     }
 
-    /// Gather has no attributes.
-    table GatherAttribute {
-    }
+    table GatherAttribute {}
 
-    /// Scatter has no attributes.
-    table ScatterAttribute {
-    }
+    table ScatterAttribute {}
 
-    /// The attributes of Resize.
     table ResizeAttribute {
         0 mode: ResizeMode = ResizeMode::UNKNOWN,
     }
 
-    /// Cast has no attributes.
-    table CastAttribute {
-    }
+    table CastAttribute {}
 
-    /// The attributes of Rescale.
     table RescaleAttribute {
         0 scale32: bool = false,
         1 rounding_mode: RoundingMode = RoundingMode::UNKNOWN,
@@ -594,65 +484,46 @@ schema! {
         4 output_unsigned: bool = false,
     }
 
-    /// Const has no attributes.
-    table ConstAttribute {
-    }
+    table ConstAttribute {}
 
-    /// Identity has no attributes.
-    table IdentityAttribute {
-    }
+    table IdentityAttribute {}
 
-    /// The attributes of Custom.
     table CustomAttribute {
         0 operator_name: &str,
         1 domain_name: &str,
         2 implementation_attrs: [u8],
     }
 
-    /// The attributes of CondIf.
     table CondIfAttribute {
         0 then_graph: &str,
         1 else_graph: &str,
     }
 
-    /// The attributes of WhileLoop.
     table WhileLoopAttribute {
         0 cond_graph: &str,
         1 body_graph: &str,
     }
 
-    /// Variable has no attributes.
-    table VariableAttribute {
-    }
+    table VariableAttribute {}
 
-    /// VariableWrite has no attributes.
-    table VariableWriteAttribute {
-    }
+    table VariableWriteAttribute {}
 
-    /// VariableRead has no attributes.
-    table VariableReadAttribute {
-    }
+    table VariableReadAttribute {}
 
-    /// ConstShape has no attributes.
-    table ConstShapeAttribute {
-    }
+    table ConstShapeAttribute {}
 
-    /// The attributes of MatMulTBlockScaled.
     table MatMulTBlockScaledAttribute {
         0 block_size: BlockSize = BlockSize::UNKNOWN,
     }
 
-    /// The attributes of CastFromBlockScaled.
     table CastFromBlockScaledAttribute {
         0 block_size: BlockSize = BlockSize::UNKNOWN,
     }
 
-    /// The attributes of CastToBlockScaled.
     table CastToBlockScaledAttribute {
         0 block_size: BlockSize = BlockSize::UNKNOWN,
     }
 
-    /// The attributes of Conv2dBlockScaled.
     table Conv2dBlockScaledAttribute {
         0 block_size: BlockSize = BlockSize::UNKNOWN,
     }
@@ -665,64 +536,36 @@ schema! {
         3 _modifier: &str,
     }
 
-    /// The attributes of Dim.
     table DimAttribute {
         0 axis: i32 = 0,
     }
 
-    /// ConcatShape has no attributes.
-    table ConcatShapeAttribute {
-    }
+    table ConcatShapeAttribute {}
 
-    /// AddShape has no attributes.
-    table AddShapeAttribute {
-    }
+    table AddShapeAttribute {}
 
-    /// SubShape has no attributes.
-    table SubShapeAttribute {
-    }
+    table SubShapeAttribute {}
 
-    /// MulShape has no attributes.
-    table MulShapeAttribute {
-    }
+    table MulShapeAttribute {}
 
-    /// SliceShape has no attributes.
-    table SliceShapeAttribute {
-    }
+    table SliceShapeAttribute {}
 
-    /// Exp2Shape has no attributes.
-    table Exp2ShapeAttribute {
-    }
+    table Exp2ShapeAttribute {}
 
-    /// Log2CeilShape has no attributes.
-    table Log2CeilShapeAttribute {
-    }
+    table Log2CeilShapeAttribute {}
 
-    /// Log2FloorShape has no attributes.
-    table Log2FloorShapeAttribute {
-    }
+    table Log2FloorShapeAttribute {}
 
-    /// MaxShape has no attributes.
-    table MaxShapeAttribute {
-    }
+    table MaxShapeAttribute {}
 
-    /// MinShape has no attributes.
-    table MinShapeAttribute {
-    }
+    table MinShapeAttribute {}
 
-    /// ModShape has no attributes.
-    table ModShapeAttribute {
-    }
+    table ModShapeAttribute {}
 
-    /// DivCeilShape has no attributes.
-    table DivCeilShapeAttribute {
-    }
+    table DivCeilShapeAttribute {}
 
-    /// DivFloorShape has no attributes.
-    table DivFloorShapeAttribute {
-    }
+    table DivFloorShapeAttribute {}
 
-    /// The attributes of AssertEqualShape.
     table AssertEqualShapeAttribute {
         0 allow_broadcast: bool = false,
     }
@@ -735,7 +578,6 @@ schema! {
         3 _draft: bool = true,
     }
 
-    /// A tensor.
     table TosaTensor {
         0 name: &str,
         /// The size of each dimension, outermost first.

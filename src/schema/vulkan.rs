@@ -75,7 +75,6 @@ schema! {
         2 args: [i32],
     }
 
-    /// A tensor.
     table VkTensor {
         0 datatype: VkDataType = VkDataType::BOOL,
         /// The size of each dimension, outermost first.
@@ -89,46 +88,36 @@ schema! {
         6 staging_datatype: VkDataType = VkDataType::UNSET => 1.0,
     }
 
-    /// No value.
-    table Null {
-    }
+    table Null {}
 
-    /// An integer.
     table Int {
         0 int_val: i64 = 0,
     }
 
-    /// A bool.
     table Bool {
         0 bool_val: bool = false,
     }
 
-    /// A floating-point number.
     table Double {
         0 double_val: f64 = 0.0,
     }
 
-    /// A string.
     table String {
         0 string_val: &str,
     }
 
-    /// A list of integers.
     table IntList {
         0 items: [i64],
     }
 
-    /// A list of floating-point numbers.
     table DoubleList {
         0 items: [f64],
     }
 
-    /// A list of bools.
     table BoolList {
         0 items: [bool],
     }
 
-    /// A list of values.
     table ValueList {
         /// The indices of the values.
         0 items: [i32],
@@ -139,7 +128,6 @@ schema! {
         0 value: i32 = 0,
     }
 
-    /// A value.
     table VkValue {
         0 value: @GraphTypes,
     }

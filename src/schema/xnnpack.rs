@@ -158,7 +158,6 @@ schema! {
         5 num_scales: u32 = 0 => 0.7,
     }
 
-    /// A tensor.
     table XNNTensorValue {
         0 datatype: XNNDatatype = XNNDatatype::xnn_datatype_invalid,
         /// The runtime ignores this field, and uses the length of `dims`.
@@ -197,7 +196,6 @@ schema! {
         3 output_min_max: &OutputMinMax,
     }
 
-    /// A value.
     table XValue {
         0 xvalue_union: @XValueUnion,
     }

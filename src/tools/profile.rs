@@ -278,8 +278,8 @@ impl Profile {
     ///
     /// # Errors
     ///
-    /// The first instruction that the method does not have, or that calls another operator there. The
-    /// instructions in front of it are named.
+    /// Returns the first instruction of the profile that does not match the method: the method has no
+    /// such instruction, or it calls another operator. Earlier instructions are named all the same.
     pub fn name_after(&mut self, plan: ExecutionPlan<'_>) -> Result<(), Mismatch> {
         let mut operators = BTreeMap::new();
         let mut named = BTreeMap::new();

@@ -10,9 +10,9 @@ use pte::graph::PayloadGraph;
 #[test]
 fn no_graph_of_a_payload_takes_more_than_n_log_n_steps() {
     let (mut wrong, mut drawn) = (Vec::new(), 0usize);
-    for (name, make) in hostile::programs() {
+    for family in hostile::families() {
         let costs = [256, 512, 1024, 2048].map(|n| {
-            let file = make(n);
+            let file = family.make(n).0;
             let opened = Handle::open(&file[..], &Limits::UNTRUSTED).ok()?;
             cost::taken();
             let graphs = PayloadGraph::all(&opened, &Limits::UNTRUSTED).ok()?;
@@ -24,7 +24,7 @@ fn no_graph_of_a_payload_takes_more_than_n_log_n_steps() {
             let bytes = opened.file_len() as f64;
             (!graphs.is_empty()).then(|| (cost::taken() as f64, bytes))
         });
-        LIMITS.compare(name, &costs, &mut wrong);
+        LIMITS.compare(&family.name, &costs, &mut wrong);
     }
     assert!(drawn > 10_000, "nodes and edges were drawn: {drawn}");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

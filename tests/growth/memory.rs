@@ -10,9 +10,9 @@ use pte::memory::Memory;
 #[test]
 fn no_file_takes_more_than_n_log_n_steps() {
     let (mut wrong, mut seen) = (Vec::new(), 0u64);
-    for (name, make) in hostile::programs() {
+    for family in hostile::families() {
         let costs = [256, 512, 1024, 2048].map(|n| {
-            let file = make(n);
+            let file = family.make(n).0;
             let Ok(pte) = Pte::read_with(&file, &Limits::UNTRUSTED) else { return None };
             cost::taken();
             for plan in pte.program().execution_plan().into_iter().flatten() {
@@ -21,7 +21,7 @@ fn no_file_takes_more_than_n_log_n_steps() {
             let bytes = pte.region().len() as f64;
             Some((cost::taken() as f64, bytes))
         });
-        LIMITS.compare(name, &costs, &mut wrong);
+        LIMITS.compare(&family.name, &costs, &mut wrong);
     }
     assert!(seen > 10_000, "instructions were replayed: {seen}");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

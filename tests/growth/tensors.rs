@@ -11,9 +11,9 @@ use pte::tensors::{ConstantRow, KeyRequest, TensorRow};
 #[test]
 fn no_list_takes_more_than_n_log_n_steps() {
     let (mut wrong, mut requested) = (Vec::new(), 0);
-    for (name, make) in hostile::programs() {
+    for family in hostile::families() {
         let costs = [256, 512, 1024].map(|n| {
-            let bytes = make(n);
+            let bytes = family.make(n).0;
             let opened = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
             let file = opened.file();
             cost::taken();
@@ -24,11 +24,11 @@ fn no_list_takes_more_than_n_log_n_steps() {
             let bytes = opened.region_len() as f64;
             Some((cost::taken() as f64 + (rows + requests) as f64, bytes))
         });
-        LIMITS.compare(name, &costs, &mut wrong);
+        LIMITS.compare(&family.name, &costs, &mut wrong);
     }
     assert!(requested > 90, "requests were found: {requested}");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The slowest file takes 0.5 steps for each byte and binary logarithm.
-const LIMITS: GrowthLimits = GrowthLimits { most_steps: 1.0, most_growth: 1.3, few_steps: 0.05 };
+/// The slowest file takes 1.5 steps for each byte and binary logarithm.
+const LIMITS: GrowthLimits = GrowthLimits { most_steps: 2.0, most_growth: 1.3, few_steps: 0.05 };

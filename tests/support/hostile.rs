@@ -1,24 +1,70 @@
-//! Families of files that are costly to check. Each attacks the rules of one or more subjects.
+//! Families of files that are costly: to check, as each attacks the rules of one or more subjects, or to
+//! show.
 
 use binrw::BinWrite;
 use binrw::io::Cursor;
 
-use crate::tables::{At, Builder, Field, number};
+use crate::tables::{At, Builder, Field, Version, number};
 use Field::{Number, To};
 use pte::payload::vulkan::VulkanHeader;
 use pte::payload::xnnpack::XnnpackHeader;
+
+mod data;
+mod programs;
 
 /// A file, and the `.ptd` files that it is judged with.
 #[derive(Debug)]
 pub struct Made(pub Vec<u8>, pub Vec<Vec<u8>>);
 
-/// A family of files: its name, the subjects that it attacks, and a function that makes the file of
-/// size `n`. That file breaks one rule of each subject at least n / 16 times.
-pub type Family = (&'static str, &'static [&'static str], fn(usize) -> Made);
+/// A family of files of any size.
+pub struct Family {
+    pub name: String,
+    /// The subjects that it attacks: the file of size `n` breaks one rule of each at least n / 16 times.
+    pub subjects: &'static [&'static str],
+    make: Box<dyn Fn(Version, usize) -> Made>,
+}
 
-pub const FAMILIES: &[Family] = &[
-    ("n tensors across each other, all in a list that n calls and a loop of moves use", &[], |n| {
-        let mut b = Builder::pte();
+impl Family {
+    fn new(name: impl Into<String>, make: impl Fn(Version, usize) -> Made + 'static) -> Self {
+        Self { name: name.into(), subjects: &[], make: Box::new(make) }
+    }
+
+    fn program(name: &str, make: impl Fn(Builder, usize) -> Made + 'static) -> Self {
+        Self::new(name, move |version, n| make(version.pte(), n))
+    }
+
+    /// Returns the file of size `n`.
+    pub fn make(&self, n: usize) -> Made {
+        (self.make)(Version::First, n)
+    }
+
+    /// Returns the largest file that has at most `size` bytes, and the second version of it.
+    pub fn of_size(&self, size: usize) -> [Vec<u8>; 2] {
+        let fits = |n: usize| self.make(n).0.len() <= size;
+        let mut too_large = 2;
+        while fits(too_large) {
+            too_large *= 2;
+        }
+        let mut n = too_large / 2;
+        while too_large - n > n.div_ceil(32) {
+            let middle = n.midpoint(too_large);
+            *(if fits(middle) { &mut n } else { &mut too_large }) = middle;
+        }
+        [Version::First, Version::Second].map(|version| (self.make)(version, n).0)
+    }
+}
+
+/// Returns all families.
+pub fn families() -> Vec<Family> {
+    let rules = FAMILIES
+        .iter()
+        .map(|&(name, subjects, make)| Family { subjects, ..Family::program(name, make) });
+    rules.chain(programs::families()).chain(data::families()).collect()
+}
+
+/// The families that attack the rules: the name, the subjects and the maker of each.
+const FAMILIES: &[(&str, &[&str], fn(Builder, usize) -> Made)] = &[
+    ("n tensors across each other, in a list that n calls and moves use", &[], |mut b, n| {
         let tensors = (0..n).map(|nth| {
             let place = b.table(
                 "AllocationDetails",
@@ -31,8 +77,7 @@ pub const FAMILIES: &[Family] = &[
         let mut values: Vec<_> = tensors.collect();
         let all = b.numbers(0..n);
         values.push(b.held("EValue", "TensorList", &[("items", To(all))]));
-        let args = b.numbers([n, n]);
-        let call = b.held("Instruction", "KernelCall", &[("args", To(args))]);
+        let call = call(&mut b, 0, [n, n]);
         let mut instructions = vec![call; n];
         for nth in 0..n {
             let fields = [("move_from", number(nth)), ("move_to", number((nth * 31 + 1) % n))];
@@ -44,81 +89,68 @@ pub const FAMILIES: &[Family] = &[
         let sizes = b.longs([0, 1 << 20]);
         one_plan(b, &[("non_const_buffer_sizes", sizes)], values, instructions)
     }),
-    ("one plan, n times", &["plans"], |n| {
-        let mut b = Builder::pte();
+    ("one plan, n times", &["plans"], |mut b, n| {
         let name = b.text("forward");
-        let plan = b.table("ExecutionPlan", &[("name", To(name))]);
+        let plan = b.lists("ExecutionPlan", &[("name", name)]);
         program(b, vec![plan; n])
     }),
-    ("64 inputs that n / 16 plans share", &["plans"], |n| {
-        let mut b = Builder::pte();
+    ("64 inputs that n / 16 plans share", &["plans"], |mut b, n| {
         let value = b.held("EValue", "Tensor", &[]);
         let (values, inputs) = (b.tables([value]), b.numbers([0; 64]));
         let fields = [("values", To(values)), ("inputs", To(inputs))];
-        let plans = (0..n / 16).map(|_| b.table("ExecutionPlan", &fields)).collect();
+        let plans = b.each(0..n / 16, |b, _| b.table("ExecutionPlan", &fields));
         program(b, plans)
     }),
-    ("one value is n inputs and n outputs", &["plans"], |n| {
-        let mut b = Builder::pte();
+    ("one value is n inputs and n outputs", &["plans"], |mut b, n| {
         let ends = b.numbers(vec![0; n]);
         let value = b.held("EValue", "IntList", &[]);
         one_plan(b, &[("inputs", ends), ("outputs", ends)], vec![value], vec![])
     }),
-    ("one empty value, n times", &["values"], |n| {
-        let mut b = Builder::pte();
+    ("one empty value, n times", &["values"], |mut b, n| {
         let value = b.table("EValue", &[]);
         one_plan(b, &[], vec![value; n], vec![])
     }),
-    ("one list without items, n times", &["values"], |n| {
-        let mut b = Builder::pte();
+    ("one list without items, n times", &["values"], |mut b, n| {
         let list = b.held("EValue", "IntList", &[]);
         one_plan(b, &[], vec![list; n], vec![])
     }),
-    ("one String of length n", &[], |n| {
-        let mut b = Builder::pte();
+    ("one String of length n, 4 times", &[], |mut b, n| {
         let text = b.text(&"\0".repeat(n));
         let value = b.held("EValue", "String", &[("string_val", To(text))]);
-        one_plan(b, &[], vec![value], vec![])
+        one_plan(b, &[], vec![value; 4], vec![])
     }),
-    ("one method with a name of length n, n tensors", &["tensors"], |n| {
-        let mut b = Builder::pte();
-        let (name, tensor) = (b.text(&"x".repeat(n)), b.held("EValue", "Tensor", &[]));
+    ("one method with a name of length n, n tensors", &["tensors"], |mut b, n| {
+        let (name, tensor) = (b.text(&"\u{1b}".repeat(n)), b.held("EValue", "Tensor", &[]));
         one_plan(b, &[("name", name)], vec![tensor; n], vec![])
     }),
-    ("n values, n chains of one jump to itself", &["calls", "values"], |n| {
-        let mut b = Builder::pte();
+    ("n values, n chains of one jump to itself", &["calls", "values"], |mut b, n| {
         let (value, jump) = (b.table("EValue", &[]), b.held("Instruction", "JumpFalseCall", &[]));
         chains(b, vec![value; n], &[jump], n)
     }),
-    ("n values, n chains of one jump back", &["calls", "values"], |n| {
-        let mut b = Builder::pte();
+    ("n values, n chains of one jump back", &["calls", "values"], |mut b, n| {
         let value = b.table("EValue", &[]);
         let jump = b.held("Instruction", "JumpFalseCall", &[]);
         chains(b, vec![value; n], &[jump, jump], n)
     }),
-    ("n jumps back across each other", &[], |n| {
-        let mut b = Builder::pte();
+    ("n jumps back across each other", &[], |mut b, n| {
         let value = b.held("EValue", "Bool", &[]);
-        let jumps = (0..n).map(|nth| {
+        let jumps = b.each(0..n, |b, nth| {
             b.held(
                 "Instruction",
                 "JumpFalseCall",
                 &[("destination_instruction", number((nth * 7919) % (nth + 1)))],
             )
         });
-        let jumps = jumps.collect();
         one_plan(b, &[], vec![value], jumps)
     }),
-    ("n moves, n frees and n delegate calls", &["calls"], |n| {
-        let mut b = Builder::pte();
+    ("n moves, n frees and n delegate calls", &["calls"], |mut b, n| {
         let value = b.held("EValue", "IntList", &[]);
         let calls =
             ["MoveCall", "FreeCall", "DelegateCall"].map(|call| b.held("Instruction", call, &[]));
         let calls = calls.into_iter().cycle().take(3 * n).collect();
         one_plan(b, &[], vec![value], calls)
     }),
-    ("every one of n tensors in three lists, and each list n / 64 times", &["values"], |n| {
-        let mut b = Builder::pte();
+    ("n tensors in three lists, each of which is listed n / 64 times", &["values"], |mut b, n| {
         let tensor = b.held("EValue", "Tensor", &[]);
         let (items, longs) = (b.numbers(0..64), b.longs(0..64));
         let lists = [("IntList", longs), ("TensorList", items), ("OptionalTensorList", items)];
@@ -129,8 +161,7 @@ pub const FAMILIES: &[Family] = &[
         values.extend(lists.iter().cycle().take(n / 64));
         one_plan(b, &[], values, vec![])
     }),
-    ("one tensor that is wrong in every way, n times", &["tensors", "memory", "resolve"], |n| {
-        let mut b = Builder::pte();
+    ("one tensor wrong in every way, n times", &["tensors", "memory", "resolve"], |mut b, n| {
         let place = b.table("AllocationDetails", &[("memory_id", Number(9))]);
         let (sizes, order) = (b.numbers(0..17), b.bytes(&[1; 17]));
         let fields = [
@@ -146,19 +177,17 @@ pub const FAMILIES: &[Family] = &[
             b.held("EValue", "Tensor", &[&fields[..], &[("allocation_info", To(place))]].concat());
         one_plan(b, &[], [vec![unplanned; n], vec![planned; n]].concat(), vec![])
     }),
-    ("one tensor of n dimensions", &[], |n| {
-        let mut b = Builder::pte();
+    ("one tensor of n dimensions", &[], |mut b, n| {
         let (sizes, order) = (b.numbers(vec![1; n]), b.bytes(&vec![3; n]));
         let fields = [("sizes", To(sizes)), ("dim_order", To(order))];
         let tensor = b.held("EValue", "Tensor", &fields);
         one_plan(b, &[], vec![tensor], vec![])
     }),
-    ("n arenas, n of a device, n tensors past one", &["memory"], |n| {
-        let mut b = Builder::pte();
+    ("n arenas, n of a device, n tensors past one", &["memory"], |mut b, n| {
         let sizes = b.longs(vec![1; n]);
-        let devices: Vec<_> = (0..n)
-            .map(|nth| b.table("NonConstBufferDevice", &[("buffer_idx", number(nth + n / 2))]))
-            .collect();
+        let devices = b.each(0..n, |b, nth| {
+            b.table("NonConstBufferDevice", &[("buffer_idx", number(nth + n / 2))])
+        });
         let devices = b.tables(devices.iter().copied().chain(devices.iter().copied()));
         let place = b.table("AllocationDetails", &[("memory_id", Number(1))]);
         let (eight, order) = (b.numbers([8]), b.bytes(&[0]));
@@ -168,24 +197,21 @@ pub const FAMILIES: &[Family] = &[
         let lists = [("non_const_buffer_sizes", sizes), ("non_const_buffer_device", devices)];
         one_plan(b, &lists, vec![tensor; n], vec![])
     }),
-    ("n constants over each other, n tensors", &["container"], |n| {
-        let mut b = Builder::pte();
+    ("n constants over each other, n tensors", &["container"], |mut b, n| {
         let (sizes, order) = (b.numbers([n]), b.bytes(&[0]));
-        let tensors = (1..n).map(|nth| {
+        let tensors = b.each(1..n, |b, nth| {
             let fields =
                 [("sizes", To(sizes)), ("dim_order", To(order)), ("data_buffer_idx", number(nth))];
             b.held("EValue", "Tensor", &fields)
         });
-        let tensors: Vec<_> = tensors.collect();
         let values = b.tables(tensors);
-        let plan = b.table("ExecutionPlan", &[("values", To(values))]);
+        let plan = b.lists("ExecutionPlan", &[("values", values)]);
         with_constants(b, plan, 0..n, &vec![0; 2 * n])
     }),
-    ("n constants of NaN, n calls that measure their range", &["constants"], |n| {
-        let mut b = Builder::pte();
+    ("n constants of NaN, n calls that measure their range", &["constants"], |mut b, n| {
         let (name, overload) =
             (b.text("quantized_decomposed::choose_qparams"), b.text("Tensor_out"));
-        let operator = b.table("Operator", &[("name", To(name)), ("overload", To(overload))]);
+        let operator = b.lists("Operator", &[("name", name), ("overload", overload)]);
         let operators = b.tables([operator]);
         let (sizes, order) = (b.numbers([1]), b.bytes(&[0]));
         let place = b.table("AllocationDetails", &[("memory_id", Number(1))]);
@@ -201,47 +227,40 @@ pub const FAMILIES: &[Family] = &[
         ];
         values.extend([7, 4].map(|dtype| tensor(&mut b, dtype, ("allocation_info", To(place)))));
         values.extend((0..n).map(|nth| tensor(&mut b, 6, ("data_buffer_idx", number(nth + 1)))));
-        let calls: Vec<_> = (0..n)
-            .map(|nth| {
-                let args = b.numbers([nth + 5, 0, 1, 2, 0, 3, 4, 4]);
-                b.held("Instruction", "KernelCall", &[("args", To(args))])
-            })
-            .collect();
+        let calls = b.each(0..n, |b, nth| {
+            let args = b.numbers([nth + 5, 0, 1, 2, 0, 3, 4, 4]);
+            b.held("Instruction", "KernelCall", &[("args", To(args))])
+        });
         let instructions = b.tables(calls);
-        let chain = b.table("Chain", &[("instructions", To(instructions))]);
+        let chain = b.lists("Chain", &[("instructions", instructions)]);
         let (values, chains) = (b.tables(values), b.tables([chain]));
         let fields = [("values", To(values)), ("chains", To(chains)), ("operators", To(operators))];
         let plan = b.table("ExecutionPlan", &fields);
         with_constants(b, plan, (0..=n).map(|nth| 4 * nth), &vec![0xff; 4 * n + 4])
     }),
-    ("n known operators, called n times as they must not be", &["kernels"], |n| {
-        let mut b = Builder::pte();
+    ("n known operators, called n times as they must not be", &["kernels"], |mut b, n| {
         let operators = operator(&mut b, "aten::add", n);
         let value = b.held("EValue", "Int", &[]);
         let args = b.numbers([0; 5]);
         let call = b.held("Instruction", "KernelCall", &[("args", To(args))]);
         one_plan(b, &[("operators", operators)], vec![value; n], vec![call; n])
     }),
-    ("one operator with a name of length n, called n times", &["calls"], |n| {
-        let mut b = Builder::pte();
-        let operators = operator(&mut b, &"x".repeat(n), 1);
+    ("one operator with a name of length n, called n times", &["calls"], |mut b, n| {
+        let operators = operator(&mut b, &"\u{1b}".repeat(n), 1);
         let call = b.held("Instruction", "KernelCall", &[]);
         one_plan(b, &[("operators", operators)], vec![], vec![call; n])
     }),
-    ("n strides through a tensor of n dimensions", &[], |n| strides(n, "")),
-    ("n strides by an operator with n bytes behind its name", &["kernels"], |n| {
-        strides(8, &format!("\0{}", "x".repeat(n)))
+    ("n strides through a tensor of n dimensions", &[], |b, n| strides(b, n, "")),
+    ("n strides by an operator with n bytes behind its name", &["kernels"], |b, n| {
+        strides(b, 8, &format!("\0{}", "x".repeat(n)))
     }),
-    ("n tensors without data, n arguments", &[], |n| {
-        let mut b = Builder::pte();
+    ("n tensors without data, n arguments", &[], |mut b, n| {
         let operators = operator(&mut b, "my::op", 1);
         let tensor = b.held("EValue", "Tensor", &[]);
-        let args = b.numbers(0..n);
-        let call = b.held("Instruction", "KernelCall", &[("args", To(args))]);
+        let call = call(&mut b, 0, 0..n);
         one_plan(b, &[("operators", operators)], vec![tensor; n], vec![call])
     }),
-    ("one list of n tensors of which the last has no data, n calls", &[], |n| {
-        let mut b = Builder::pte();
+    ("one list of n tensors of which the last has no data, n calls", &[], |mut b, n| {
         let (sizes, order) = (b.numbers([1]), b.bytes(&[0]));
         let shape = [("sizes", To(sizes)), ("dim_order", To(order))];
         let constant =
@@ -250,24 +269,20 @@ pub const FAMILIES: &[Family] = &[
         let items = b.numbers(0..n);
         let list = b.held("EValue", "TensorList", &[("items", To(items))]);
         let operators = operator(&mut b, "my::op", 1);
-        let args = b.numbers([n, 0]);
-        let call = b.held("Instruction", "KernelCall", &[("args", To(args))]);
+        let call = call(&mut b, 0, [n, 0]);
         let mut values = vec![constant; n - 1];
         values.extend([missing, list]);
         one_plan(b, &[("operators", operators)], values, vec![call; n])
     }),
-    ("one list of n dynamic tensors that n calls may resize", &[], |n| {
-        let mut b = Builder::pte();
+    ("one list of n dynamic tensors that n calls may resize", &[], |mut b, n| {
         let operators = operator(&mut b, "aten::as_strided_copy", 1);
         let tensor = b.held("EValue", "Tensor", &[("shape_dynamism", Number(2))]);
         let items = b.numbers(vec![0; n]);
         let list = b.held("EValue", "TensorList", &[("items", To(items))]);
-        let args = b.numbers([1]);
-        let call = b.held("Instruction", "DelegateCall", &[("args", To(args))]);
+        let call = delegate_call(&mut b, [1]);
         one_plan(b, &[("operators", operators)], vec![tensor, list], vec![call; n])
     }),
-    ("one list of n tensors, n times in one call and in one delegate's", &[], |n| {
-        let mut b = Builder::pte();
+    ("one list of n tensors, n times in one call and in one delegate's", &[], |mut b, n| {
         let operators = operator(&mut b, "my::op", 1);
         let place = b.table("AllocationDetails", &[("memory_id", Number(1))]);
         let (sizes, order) = (b.numbers([1]), b.bytes(&[0]));
@@ -288,13 +303,11 @@ pub const FAMILIES: &[Family] = &[
             [&calls[..], &[moved]].concat(),
         )
     }),
-    ("n operators with one name", &["kernels"], |n| {
-        let mut b = Builder::pte();
+    ("n operators with one name", &["kernels"], |mut b, n| {
         let operators = operator(&mut b, "my::op", n);
         one_plan(b, &[("operators", operators)], vec![], vec![])
     }),
-    ("n delegates of one payload, with one option each", &["delegates", "resolve"], |n| {
-        let mut b = Builder::pte();
+    ("n delegates of one payload, with one option each", &["delegates", "resolve"], |mut b, n| {
         let option = b.table("CompileSpec", &[]);
         let options = b.tables([option]);
         let payload = b.table("BackendDelegateDataReference", &[("index", Number(9))]);
@@ -303,50 +316,52 @@ pub const FAMILIES: &[Family] = &[
         let delegates = b.tables(vec![delegate; n]);
         one_plan(b, &[("delegates", delegates)], vec![], vec![])
     }),
-    ("a graph of one node, n times, and n calls", &["xnnpack"], |n| {
-        let mut b = Builder::graph();
+    ("a graph of one node, n times, and n calls", &["xnnpack"], |b, n| {
+        let mut b = b.version.graph();
         let node = b.held("XNode", "XNNSigmoid", &[("input_id", Number(7))]);
         let (nodes, values) = (b.tables(vec![node; n]), b.tables([]));
-        let root = b.table("XNNGraph", &[("xnodes", To(nodes)), ("xvalues", To(values))]);
-        delegated(&b.alone(root), n, &[])
+        let root = b.lists("XNNGraph", &[("xnodes", nodes), ("xvalues", values)]);
+        delegated(b.version, &b.alone(root), n, &[])
     }),
-    ("a graph of n inputs, n calls with n arguments", &["xnnpack"], |n| {
-        let mut b = Builder::graph();
-        let values: Vec<_> = (0..n.min(4000)).map(|nth| input(&mut b, nth)).collect();
+    ("a graph of n inputs, n calls with n arguments", &["xnnpack"], |b, n| {
+        let mut b = b.version.graph();
+        let values = b.each(0..n.min(4000), |b, nth| input(b, nth));
         let (nodes, values) = (b.tables([]), b.tables(values));
         let externs = ("num_externs", Number(4096));
         let root = b.table("XNNGraph", &[("xnodes", To(nodes)), ("xvalues", To(values)), externs]);
-        delegated(&b.alone(root), n, &vec![n; n])
+        delegated(b.version, &b.alone(root), n, &vec![n; n])
     }),
-    ("a graph of n constants with 32 keys", &[], |n| {
-        let mut b = Builder::graph();
+    ("a graph of n constants with 32 keys", &[], |b, n| {
+        let mut b = b.version.graph();
         let keys: Vec<_> = (1..33).map(|len| b.text(&"k".repeat(len))).collect();
-        let constants: Vec<_> = (0..n)
-            .map(|nth| {
-                let key = keys[nth % keys.len()];
-                b.table("ConstantDataOffset", &[("named_key", To(key))])
-            })
-            .collect();
+        let constants = b.each(0..n, |b, nth| {
+            let key = keys[nth % keys.len()];
+            b.lists("ConstantDataOffset", &[("named_key", key)])
+        });
         let (nodes, values) = (b.tables([]), b.tables([]));
         let constants = b.tables(constants);
-        let lists = [("xnodes", nodes), ("xvalues", values), ("constant_data", constants)];
-        let root = b.table("XNNGraph", &lists.map(|(name, at)| (name, To(at))));
-        delegated(&b.alone(root), n, &[])
+        let root = b.lists(
+            "XNNGraph",
+            &[("xnodes", nodes), ("xvalues", values), ("constant_data", constants)],
+        );
+        delegated(b.version, &b.alone(root), n, &[])
     }),
-    ("a graph of n values, whose one constant has a key of length n", &[], |n| {
-        let mut b = Builder::graph();
+    ("a graph of n values, whose one constant has a key of length n", &[], |b, n| {
+        let mut b = b.version.graph();
         let key = b.text(&"k".repeat(n));
-        let constant = b.table("ConstantDataOffset", &[("named_key", To(key))]);
+        let constant = b.lists("ConstantDataOffset", &[("named_key", key)]);
         let fields = [
             ("datatype", Number(1)),
             ("constant_buffer_idx", Number(1)),
             ("external_id", Number(u32::MAX.into())),
         ];
-        let values: Vec<_> = (0..n).map(|_| b.held("XValue", "XNNTensorValue", &fields)).collect();
+        let values = b.each(0..n, |b, _| b.held("XValue", "XNNTensorValue", &fields));
         let (nodes, values) = (b.tables([]), b.tables(values));
         let constants = b.tables([constant, constant]);
-        let lists = [("xnodes", nodes), ("xvalues", values), ("constant_data", constants)];
-        let root = b.table("XNNGraph", &lists.map(|(name, at)| (name, To(at))));
+        let root = b.lists(
+            "XNNGraph",
+            &[("xnodes", nodes), ("xvalues", values), ("constant_data", constants)],
+        );
         let graph = b.alone(root);
         let header = XnnpackHeader {
             length: XnnpackHeader::LENGTH,
@@ -355,34 +370,33 @@ pub const FAMILIES: &[Family] = &[
             constant_data_offset: XnnpackHeader::PADDED + graph.len() as u32,
             constant_data_size: 0,
         };
-        delegated(&[header.to_bytes(), graph].concat(), 1, &[])
+        delegated(b.version, &[header.to_bytes(), graph].concat(), 1, &[])
     }),
-    ("an MLX graph of one slot and one instruction, n times", &["mlx"], |n| {
-        let mut b = Builder::mlx();
+    ("an MLX graph of one slot and one instruction, n times", &["mlx"], |b, n| {
+        let mut b = b.version.mlx();
         let operation = b.held("Instruction", "NoopNode", &[]);
         let instructions = b.tables(vec![operation; n]);
-        let chain = b.table("InstructionChain", &[("instructions", To(instructions))]);
+        let chain = b.lists("InstructionChain", &[("instructions", instructions)]);
         let slot = b.table("SlotVariant", &[("idx", Number(7))]);
         let (chains, slots) = (b.tables([chain]), b.tables(vec![slot; n]));
-        let root =
-            b.table("MLXGraph", &[("instruction_chains", To(chains)), ("input_map", To(slots))]);
+        let root = b.lists("MLXGraph", &[("instruction_chains", chains), ("input_map", slots)]);
         let graph = b.alone(root);
         let mut payload = b"\0\0\0\0MLX0".to_vec();
         payload.extend([graph.len() as u64 + 24, 0].iter().flat_map(|number| number.to_le_bytes()));
         payload.extend(graph);
-        delegated_to("MLXBackend", &payload, n, &[])
+        delegated_to(b.version, "MLXBackend", &payload, n, &[])
     }),
-    ("n calls of Vulkan, all of one list of n tensors", &[], |n| {
-        let mut b = Builder::vulkan();
+    ("n calls of Vulkan, all of one list of n tensors", &[], |b, n| {
+        let mut b = b.version.vulkan();
         let fields = [("constant_id", Number(-1))];
         let tensors = (0..n).map(|_| b.held("VkValue", "VkTensor", &fields));
         let mut values: Vec<_> = tensors.collect();
         let all = b.numbers(0..n);
         values.push(b.held("VkValue", "ValueList", &[("items", To(all))]));
         let args = b.numbers([n]);
-        let call = b.table("OperatorCall", &[("args", To(args))]);
+        let call = b.lists("OperatorCall", &[("args", args)]);
         let (calls, values) = (b.tables(vec![call; n]), b.tables(values));
-        let root = b.table("VkGraph", &[("chain", To(calls)), ("values", To(values))]);
+        let root = b.lists("VkGraph", &[("chain", calls), ("values", values)]);
         let graph = b.alone(root);
         let header = VulkanHeader {
             length: VulkanHeader::LENGTH,
@@ -397,115 +411,101 @@ pub const FAMILIES: &[Family] = &[
         let mut payload = payload.into_inner();
         payload.resize(32, 0);
         payload.extend(graph);
-        delegated_to("VulkanBackend", &payload, 1, &[])
+        delegated_to(b.version, "VulkanBackend", &payload, 1, &[])
     }),
-    ("a native graph of n nodes, n / 256 of them with one list of 64 long names", &[], |n| {
-        let mut b = Builder::native();
-        let names: Vec<_> = (0..64).map(|nth| b.text(&format!("{nth:064}"))).collect();
+    ("a native graph of n nodes, n / 256 of them with one list of 64 long names", &[], |b, n| {
+        let mut b = b.version.native();
+        let names = b.each(0..64, |b, nth| b.text(&format!("{nth:064}")));
         let names = b.tables(names);
         let argument = b.held("Argument", "TensorListArg", &[("names", To(names))]);
-        let input = b.table("NamedArgument", &[("arg", To(argument))]);
+        let input = b.lists("NamedArgument", &[("arg", argument)]);
         let (inputs, name) = (b.tables([input]), b.text(""));
-        let node = b.table("Node", &[("name", To(name)), ("inputs", To(inputs))]);
-        let others: Vec<_> = (0..n).map(|_| b.table("Node", &[("name", To(name))])).collect();
+        let node = b.lists("Node", &[("name", name), ("inputs", inputs)]);
+        let others = b.each(0..n, |b, _| b.lists("Node", &[("name", name)]));
         let nodes = b.tables(vec![node; n / 256].into_iter().chain(others));
-        let graph = b.table("Graph", &[("nodes", To(nodes))]);
-        let method = b.table("Method", &[("name", To(name)), ("graph", To(graph))]);
+        let graph = b.lists("Graph", &[("nodes", nodes)]);
+        let method = b.lists("Method", &[("name", name), ("graph", graph)]);
         let methods = b.tables([method]);
-        let root = b.table("Program", &[("methods", To(methods))]);
-        delegated_to("NativeBackend", &b.alone(root), 1, &[])
+        let root = b.lists("Program", &[("methods", methods)]);
+        delegated_to(b.version, "NativeBackend", &b.alone(root), 1, &[])
     }),
-    ("n delegates of QNN, with one spec of n op packages", &["qnn"], |n| {
-        let mut b = Builder::qnn();
+    ("n delegates of QNN, with one spec of n op packages", &["qnn"], |b, n| {
+        let mut b = b.version.qnn();
         let package = b.table("QnnExecuTorchOpPackageInfo", &[]);
         let packages = b.tables(vec![package; n]);
-        let packages =
-            b.table("QnnExecuTorchOpPackageOptions", &[("op_package_infos", To(packages))]);
-        let root = b.table("QnnExecuTorchOptions", &[("op_package_options", To(packages))]);
-        let options = b.alone(root);
-        let mut b = Builder::pte();
+        let packages = b.lists("QnnExecuTorchOpPackageOptions", &[("op_package_infos", packages)]);
+        let options = b.lists("QnnExecuTorchOptions", &[("op_package_options", packages)]);
+        let options = b.alone(options);
+        let mut b = b.version.pte();
         let (key, value) = (b.text("qnn_compile_spec"), b.bytes(&options));
-        let spec = b.table("CompileSpec", &[("key", To(key)), ("value", To(value))]);
+        let spec = b.lists("CompileSpec", &[("key", key), ("value", value)]);
         let (specs, id) = (b.tables([spec]), b.text("QnnBackend"));
         let data = b.bytes(&[0; 32]);
-        let data = b.table("BackendDelegateInlineData", &[("data", To(data))]);
+        let data = b.lists("BackendDelegateInlineData", &[("data", data)]);
         let payloads = b.tables([data]);
         let reference = b.table("BackendDelegateDataReference", &[]);
         let fields = [("id", To(id)), ("processed", To(reference)), ("compile_specs", To(specs))];
         let delegate = b.table("BackendDelegate", &fields);
         let delegates = b.tables(vec![delegate; n]);
-        let plan = b.table("ExecutionPlan", &[("delegates", To(delegates))]);
+        let plan = b.lists("ExecutionPlan", &[("delegates", delegates)]);
         let plans = b.tables([plan]);
-        let fields = [("execution_plan", To(plans)), ("backend_delegate_data", To(payloads))];
-        let root = b.table("Program", &fields);
-        Made(b.finish(root, &[]), vec![])
+        root(b, &[("execution_plan", plans), ("backend_delegate_data", payloads)], &[])
     }),
-    ("n values with one list of scales", &[], |n| {
-        let mut b = Builder::graph();
+    ("n values with one list of scales", &[], |b, n| {
+        let mut b = b.version.graph();
         let scales = b.numbers([0x3f80_0000; 8]);
         let dims = b.numbers([8]);
-        let values: Vec<_> = (0..n)
-            .map(|nth| {
-                let quant = b.table("PerChannelQuant", &[("scale", To(scales))]);
-                let fields = [
-                    ("datatype", Number(6)),
-                    ("dims", To(dims)),
-                    ("external_id", Number(u32::MAX.into())),
-                    ("id_out", number(nth)),
-                ];
-                let tensor = b.table("XNNTensorValue", &fields);
-                let fields = [("tensor_value", To(tensor)), ("quant_params", Field::One(1, quant))];
-                b.held("XValue", "XNNQuantizedTensorValue", &fields)
-            })
-            .collect();
+        let values = b.each(0..n, |b, nth| {
+            let quant = b.lists("PerChannelQuant", &[("scale", scales)]);
+            let fields = [
+                ("datatype", Number(6)),
+                ("dims", To(dims)),
+                ("external_id", Number(u32::MAX.into())),
+                ("id_out", number(nth)),
+            ];
+            let tensor = b.table("XNNTensorValue", &fields);
+            let fields = [("tensor_value", To(tensor)), ("quant_params", Field::One(1, quant))];
+            b.held("XValue", "XNNQuantizedTensorValue", &fields)
+        });
         let (nodes, values) = (b.tables([]), b.tables(values));
-        let root = b.table("XNNGraph", &[("xnodes", To(nodes)), ("xvalues", To(values))]);
-        delegated(&b.alone(root), n, &[])
+        let root = b.lists("XNNGraph", &[("xnodes", nodes), ("xvalues", values)]);
+        delegated(b.version, &b.alone(root), n, &[])
     }),
-    ("n delegates, each with a separate segment", &["contents", "container", "payloads"], |n| {
-        let mut b = Builder::pte();
+    ("n delegates, each with a segment", &["contents", "container", "payloads"], |mut b, n| {
         let ids = [b.text("XnnpackBackend"), b.text("VulkanBackend")];
-        let delegates = (0..n).map(|nth| {
+        let delegates = b.each(0..n, |b, nth| {
             let fields = [("location", Number(1)), ("index", number(n - nth - 1))];
             let payload = b.table("BackendDelegateDataReference", &fields);
             b.table("BackendDelegate", &[("id", To(ids[nth % 2])), ("processed", To(payload))])
         });
-        let delegates: Vec<_> = delegates.collect();
         let delegates = b.tables(delegates);
-        let plan = b.table("ExecutionPlan", &[("delegates", To(delegates))]);
+        let plan = b.lists("ExecutionPlan", &[("delegates", delegates)]);
         let plans = b.tables([plan]);
-        let segments = (0..n)
-            .map(|nth| b.table("DataSegment", &[("offset", number(nth * 3)), ("size", Number(4))]));
-        let segments: Vec<_> = segments.collect();
+        let segments = b.each(0..n, |b, nth| {
+            b.table("DataSegment", &[("offset", number(nth * 3)), ("size", Number(4))])
+        });
         let segments = b.tables(segments);
-        let fields = [("execution_plan", To(plans)), ("segments", To(segments))];
-        let root = b.table("Program", &fields);
-        Made(b.finish(root, &vec![7; 4 * n]), vec![])
+        root(b, &[("execution_plan", plans), ("segments", segments)], &vec![7; 4 * n])
     }),
-    ("n moves across kinds, of n values", &["flow"], |n| {
-        let mut b = Builder::pte();
+    ("n moves across kinds, of n values", &["flow"], |mut b, n| {
         let (int, bool) = (b.held("EValue", "Int", &[]), b.held("EValue", "Bool", &[]));
-        let moves = (0..n).map(|nth| {
+        let moves = b.each(0..n, |b, nth| {
             let (from, to) = (number(2 * nth), number(2 * ((nth * 7919) % n) + 1));
             b.held("Instruction", "MoveCall", &[("move_from", from), ("move_to", to)])
         });
-        let moves = moves.collect();
         one_plan(b, &[], [int, bool].into_iter().cycle().take(2 * n).collect(), moves)
     }),
-    ("n frees of one tensor, which a list holds n times", &["flow"], |n| {
-        let mut b = Builder::pte();
+    ("n frees of one tensor, which a list holds n times", &["flow"], |mut b, n| {
         let (sizes, order) = (b.numbers([1]), b.bytes(&[0]));
         let shape = [("sizes", To(sizes)), ("dim_order", To(order))];
         let tensor = b.held("EValue", "Tensor", &shape);
         let items = b.numbers(vec![0; n]);
         let list = b.held("EValue", "TensorList", &[("items", To(items))]);
-        let args = b.numbers([1]);
-        let call = b.held("Instruction", "DelegateCall", &[("args", To(args))]);
+        let call = delegate_call(&mut b, [1]);
         let free = b.held("Instruction", "FreeCall", &[]);
         one_plan(b, &[], vec![tensor, list], [free, call].into_iter().cycle().take(2 * n).collect())
     }),
-    ("n jumps ahead across each other, n moves, one jump back to each of them", &["flow"], |n| {
-        let mut b = Builder::pte();
+    ("n jumps ahead across each other, n moves, n jumps back", &["flow"], |mut b, n| {
         let values = [("Int", &[][..]), ("Double", &[]), ("Bool", &[("bool_val", Number(1))])];
         let values = values.map(|(kind, fields)| b.held("EValue", kind, fields));
         let condition = ("cond_value_index", number(2));
@@ -519,110 +519,99 @@ pub const FAMILIES: &[Family] = &[
         }
         one_plan(b, &[], values.to_vec(), calls)
     }),
-    ("n tensors that release 0.1 knows nothing of", &["release"], |n| {
-        let mut b = Builder::pte();
+    ("n tensors that release 0.1 knows nothing of", &["release"], |mut b, n| {
         let tensor = external(&mut b, "key", 1);
         one_plan(b, &[], vec![tensor; n], vec![])
     }),
-    ("n segments inside one another, the last one first", &["container"], |n| {
-        let mut b = Builder::pte();
+    ("n segments inside one another, the last one first", &["container"], |mut b, n| {
         let root = segments(&mut b, "Program", n);
         Made(b.finish(root, &vec![7; 2 * n]), vec![])
     }),
-    ("n segments of a .ptd inside one another", &["container"], |n| {
-        let mut b = Builder::ptd();
+    ("n segments of a .ptd inside one another", &["container"], |b, n| {
+        let mut b = b.version.ptd();
         let root = segments(&mut b, "FlatTensor", n);
         Made(b.finish(root, &vec![7; 2 * n]), vec![])
     }),
-    ("one segment, n times", &["container"], |n| {
-        let mut b = Builder::pte();
+    ("one segment, n times", &["container"], |mut b, n| {
         let segment = b.table("DataSegment", &[("size", Number(8))]);
         let segments = b.tables(vec![segment; n]);
-        let root = b.table("Program", &[("segments", To(segments))]);
-        Made(b.finish(root, b"#!/bin/sh"), vec![])
+        root(b, &[("segments", segments)], b"#!/bin/sh")
     }),
-    ("one list of mutable data, n times", &["container"], |n| {
-        let mut b = Builder::pte();
+    ("one list of mutable data, n times", &["container"], |mut b, n| {
         let list = b.table("SubsegmentOffsets", &[]);
         let lists = b.tables(vec![list; n]);
-        let root = b.table("Program", &[("mutable_data_segments", To(lists))]);
-        Made(b.finish(root, &[]), vec![])
+        root(b, &[("mutable_data_segments", lists)], &[])
     }),
-    ("one key in n entries", &["names", "resolve"], |n| {
-        let mut b = Builder::pte();
+    ("one key in n entries", &["names", "resolve"], |mut b, n| {
         let key = b.text("key");
-        let entry = b.table("NamedData", &[("key", To(key))]);
+        let entry = b.lists("NamedData", &[("key", key)]);
         let entries = b.tables(vec![entry; n]);
-        let root = b.table("Program", &[("named_data", To(entries))]);
-        Made(b.finish(root, &[]), vec![])
+        root(b, &[("named_data", entries)], &[])
     }),
-    ("n keys that begin alike", &["resolve"], |n| {
-        let mut b = Builder::pte();
-        let entries: Vec<_> = (0..n)
-            .map(|nth| {
-                let key = b.text(&format!("{}{nth}", "x".repeat(64)));
-                b.table("NamedData", &[("key", To(key))])
-            })
-            .collect();
+    ("n keys that begin alike", &["resolve"], |mut b, n| {
+        let entries = b.each(0..n, |b, nth| {
+            let key = b.text(&format!("{}{nth}", "x".repeat(64)));
+            b.lists("NamedData", &[("key", key)])
+        });
         let entries = b.tables(entries);
-        let root = b.table("Program", &[("named_data", To(entries))]);
-        Made(b.finish(root, &[]), vec![])
+        root(b, &[("named_data", entries)], &[])
     }),
-    ("one key of length n, 3 times", &[], |n| {
-        let mut b = Builder::pte();
+    ("one key of length n, 3 times", &[], |mut b, n| {
         let key = b.text(&"\0".repeat(n));
-        let entry = b.table("NamedData", &[("key", To(key))]);
+        let entry = b.lists("NamedData", &[("key", key)]);
         let entries = b.tables([entry; 3]);
-        let root = b.table("Program", &[("named_data", To(entries))]);
-        Made(b.finish(root, &[]), vec![])
+        root(b, &[("named_data", entries)], &[])
     }),
-    ("n external tensors of one key, n entries of it", &["external", "data", "names"], |n| {
-        let mut b = Builder::pte();
+    ("n external tensors, n entries of a key", &["external", "data", "names"], |mut b, n| {
+        let version = b.version;
         let (one, other) = (external(&mut b, "key", 3), external(&mut b, "key", 4));
         let pte = one_plan(b, &[], [vec![one; n], vec![other; n]].concat(), vec![]);
-        let mut b = Builder::ptd();
+        let mut b = version.ptd();
         let entry = entry(&mut b, "key", 8);
         Made(pte.0, vec![entries(b, vec![entry; n])])
     }),
-    ("n external tensors, n keys of three files", &["external"], |n| {
-        let mut b = Builder::pte();
+    ("n external tensors, n keys of three files", &["external"], |mut b, n| {
+        let version = b.version;
         let key = |nth: usize| format!("{}{nth}", "x".repeat(32));
-        let tensors = (0..n).map(|nth| external(&mut b, &key(nth * 2), 1)).collect();
+        let tensors = b.each(0..n, |b, nth| external(b, &key(nth * 2), 1));
         let pte = one_plan(b, &[], tensors, vec![]);
         let data = || {
-            let mut b = Builder::ptd();
-            let all = (0..2 * n).map(|nth| entry(&mut b, &key(nth), 1)).collect();
+            let mut b = version.ptd();
+            let all = b.each(0..2 * n, |b, nth| entry(b, &key(nth), 1));
             entries(b, all)
         };
         Made(pte.0, vec![data(), data(), data()])
     }),
-    ("one external tensor n times, its data of n dimensions", &["external"], |n| {
-        let mut b = Builder::pte();
+    ("one external tensor n times, its data of n dimensions", &["external"], |mut b, n| {
+        let version = b.version;
         let tensor = external(&mut b, "key", 2);
         let pte = one_plan(b, &[], vec![tensor; n], vec![]);
-        let mut b = Builder::ptd();
+        let mut b = version.ptd();
         let entry = entry(&mut b, "key", n);
         Made(pte.0, vec![entries(b, vec![entry])])
     }),
-    ("n tables of 200 unshared vtables", &["layout", "values"], |n| {
-        let mut b = Builder::pte();
-        let values: Vec<_> = (0..200).map(|_| b.with_own_vtable("EValue")).collect();
+    ("n tables of 200 unshared vtables", &["layout", "values"], |mut b, n| {
+        let values = b.each(0..200, |b, _| b.with_own_vtable("EValue"));
         let values = values.iter().copied().cycle().take(n).collect();
         one_plan(b, &[], values, vec![])
     }),
-    ("n lists of 64 bools that are none", &["layout"], |n| {
-        let mut b = Builder::pte();
+    ("n lists of 64 bools that are none", &["layout"], |mut b, n| {
         let items = b.bytes(&[2; 64]);
         let list = b.held("EValue", "BoolList", &[("items", To(items))]);
         one_plan(b, &[], vec![list; n / 16], vec![])
     }),
 ];
 
+/// Returns a program with the lists `lists`, and `data` after the FlatBuffer.
+fn root(mut b: Builder, lists: &[(&str, At)], data: &[u8]) -> Made {
+    let root = b.lists("Program", lists);
+    Made(b.finish(root, data), vec![])
+}
+
 /// Returns a program with the methods `plans`.
 fn program(mut b: Builder, plans: Vec<At>) -> Made {
     let plans = b.tables(plans);
-    let root = b.table("Program", &[("execution_plan", To(plans))]);
-    Made(b.finish(root, &[]), vec![])
+    root(b, &[("execution_plan", plans)], &[])
 }
 
 /// Returns a value of a graph that is input `nth`.
@@ -637,41 +626,37 @@ fn input(b: &mut Builder, nth: usize) -> At {
 }
 
 /// Returns a program that calls a delegate `n` times, with these arguments.
-fn delegated(payload: &[u8], n: usize, args: &[usize]) -> Made {
-    delegated_to("XnnpackBackend", payload, n, args)
+fn delegated(v: Version, payload: &[u8], n: usize, args: &[usize]) -> Made {
+    delegated_to(v, "XnnpackBackend", payload, n, args)
 }
 
-fn delegated_to(backend: &str, payload: &[u8], n: usize, args: &[usize]) -> Made {
-    let mut b = Builder::pte();
+fn delegated_to(v: Version, backend: &str, payload: &[u8], n: usize, args: &[usize]) -> Made {
+    let mut b = v.pte();
     let data = b.bytes(payload);
-    let data = b.table("BackendDelegateInlineData", &[("data", To(data))]);
+    let data = b.lists("BackendDelegateInlineData", &[("data", data)]);
     let payloads = b.tables([data]);
     let id = b.text(backend);
     let reference = b.table("BackendDelegateDataReference", &[]);
-    let delegate = b.table("BackendDelegate", &[("id", To(id)), ("processed", To(reference))]);
+    let delegate = b.lists("BackendDelegate", &[("id", id), ("processed", reference)]);
     let delegates = b.tables([delegate]);
-    let args = b.numbers(args.iter().copied());
-    let call = b.held("Instruction", "DelegateCall", &[("args", To(args))]);
-    let instructions = b.tables(vec![call; n]);
-    let chain = b.table("Chain", &[("instructions", To(instructions))]);
-    let chains = b.tables([chain]);
-    let plan = b.table("ExecutionPlan", &[("delegates", To(delegates)), ("chains", To(chains))]);
+    let call = delegate_call(&mut b, args.iter().copied());
+    let plan = method(&mut b, &[("delegates", delegates)], vec![], vec![call; n]);
     let plans = b.tables([plan]);
-    let fields = [("execution_plan", To(plans)), ("backend_delegate_data", To(payloads))];
-    let root = b.table("Program", &fields);
-    Made(b.finish(root, &[]), vec![])
+    root(b, &[("execution_plan", plans), ("backend_delegate_data", payloads)], &[])
 }
 
 /// Returns a program with one method, which has the lists `lists`, the values `values`, and one
 /// chain of `instructions`.
 fn one_plan(mut b: Builder, lists: &[(&str, At)], values: Vec<At>, instructions: Vec<At>) -> Made {
-    let instructions = b.tables(instructions);
-    let chain = b.table("Chain", &[("instructions", To(instructions))]);
-    let (values, chains) = (b.tables(values), b.tables([chain]));
-    let mut fields = vec![("values", To(values)), ("chains", To(chains))];
-    fields.extend(lists.iter().map(|&(name, at)| (name, To(at))));
-    let plan = b.table("ExecutionPlan", &fields);
+    let plan = method(&mut b, lists, values, instructions);
     program(b, vec![plan])
+}
+
+fn method(b: &mut Builder, lists: &[(&str, At)], values: Vec<At>, instructions: Vec<At>) -> At {
+    let instructions = b.tables(instructions);
+    let chain = b.lists("Chain", &[("instructions", instructions)]);
+    let (values, chains) = (b.tables(values), b.tables([chain]));
+    b.lists("ExecutionPlan", &[&[("values", values), ("chains", chains)], lists].concat())
 }
 
 /// Returns a program with the method `plan` and constants at `offsets` of a segment that holds `bytes`.
@@ -682,38 +667,46 @@ fn with_constants(
     bytes: &[u8],
 ) -> Made {
     let offsets = b.longs(offsets);
-    let constants = b.table("SubsegmentOffsets", &[("offsets", To(offsets))]);
+    let constants = b.lists("SubsegmentOffsets", &[("offsets", offsets)]);
     let segment = b.table("DataSegment", &[("size", number(bytes.len()))]);
     let (segments, plans) = (b.tables([segment]), b.tables([plan]));
-    let fields = [
-        ("execution_plan", To(plans)),
-        ("segments", To(segments)),
-        ("constant_segment", To(constants)),
-    ];
-    let root = b.table("Program", &fields);
-    Made(b.finish(root, bytes), vec![])
+    root(
+        b,
+        &[("execution_plan", plans), ("segments", segments), ("constant_segment", constants)],
+        bytes,
+    )
 }
 
 /// Returns a program with one method that has the same chain `n` times.
 fn chains(mut b: Builder, values: Vec<At>, instructions: &[At], n: usize) -> Made {
     let instructions = b.tables(instructions.iter().copied());
-    let chain = b.table("Chain", &[("instructions", To(instructions))]);
+    let chain = b.lists("Chain", &[("instructions", instructions)]);
     let (values, chains) = (b.tables(values), b.tables(vec![chain; n]));
-    let plan = b.table("ExecutionPlan", &[("values", To(values)), ("chains", To(chains))]);
+    let plan = b.lists("ExecutionPlan", &[("values", values), ("chains", chains)]);
     program(b, vec![plan])
+}
+
+/// Returns a call of the operator `operator`.
+fn call(b: &mut Builder, operator: usize, args: impl IntoIterator<Item = usize>) -> At {
+    let args = b.numbers(args);
+    b.held("Instruction", "KernelCall", &[("op_index", number(operator)), ("args", To(args))])
+}
+
+fn delegate_call(b: &mut Builder, args: impl IntoIterator<Item = usize>) -> At {
+    let args = b.numbers(args);
+    b.held("Instruction", "DelegateCall", &[("args", To(args))])
 }
 
 /// Returns a list with the same operator `n` times.
 fn operator(b: &mut Builder, name: &str, n: usize) -> At {
     let (name, overload) = (b.text(name), b.text("out"));
-    let operator = b.table("Operator", &[("name", To(name)), ("overload", To(overload))]);
+    let operator = b.lists("Operator", &[("name", name), ("overload", overload)]);
     b.tables(vec![operator; n])
 }
 
 /// Returns a program that calls `aten::as_strided_copy` on a tensor of `n` dimensions, at least
 /// `n` times. `behind` follows the name of the operator.
-fn strides(n: usize, behind: &str) -> Made {
-    let mut b = Builder::pte();
+fn strides(mut b: Builder, n: usize, behind: &str) -> Made {
     let operators = operator(&mut b, &format!("aten::as_strided_copy{behind}"), 1);
     let (sizes, order) = (b.numbers(vec![1; n]), b.bytes(&vec![0; n]));
     let place = b.table("AllocationDetails", &[]);
@@ -722,19 +715,17 @@ fn strides(n: usize, behind: &str) -> Made {
     let items = b.longs([0]);
     let list = b.held("EValue", "IntList", &[("items", To(items))]);
     let int = b.held("EValue", "Int", &[("int_val", Number(1))]);
-    let args = b.numbers([1, 2, 2, 0, 1, 1]);
-    let call = b.held("Instruction", "KernelCall", &[("args", To(args))]);
+    let call = call(&mut b, 0, [1, 2, 2, 0, 1, 1]);
     let calls = vec![call; n.max(behind.len())];
     one_plan(b, &[("operators", operators)], vec![int, tensor, list], calls)
 }
 
 /// Returns a root with `n` nested segments: each lies in the next one.
 fn segments(b: &mut Builder, root: &str, n: usize) -> At {
-    let segments = (0..n).map(|nth| {
+    let segments = b.each(0..n, |b, nth| {
         let fields = [("offset", number(n - nth - 1)), ("size", number(2 * nth + 1))];
         b.table("DataSegment", &fields)
     });
-    let segments: Vec<_> = segments.collect();
     let segments = b.tables(segments);
     let mut fields = vec![("segments", To(segments))];
     if root == "FlatTensor" {
@@ -756,19 +747,14 @@ fn external(b: &mut Builder, key: &str, rank: usize) -> At {
 /// Returns an entry of a `.ptd`.
 fn entry(b: &mut Builder, key: &str, rank: usize) -> At {
     let (key, sizes, order) = (b.text(key), b.numbers(vec![1; rank]), b.bytes(&vec![0; rank]));
-    let layout = b.table("TensorLayout", &[("sizes", To(sizes)), ("dim_order", To(order))]);
-    b.table("NamedData", &[("key", To(key)), ("tensor_layout", To(layout))])
+    let layout = b.lists("TensorLayout", &[("sizes", sizes), ("dim_order", order)]);
+    b.lists("NamedData", &[("key", key), ("tensor_layout", layout)])
 }
 
 /// Returns a `.ptd` of `entries`, all in one segment.
 fn entries(mut b: Builder, entries: Vec<At>) -> Vec<u8> {
     let segment = b.table("DataSegment", &[("size", Number(8))]);
     let (segments, entries) = (b.tables([segment]), b.tables(entries));
-    let root = b.table("FlatTensor", &[("segments", To(segments)), ("named_data", To(entries))]);
+    let root = b.lists("FlatTensor", &[("segments", segments), ("named_data", entries)]);
     b.finish(root, &[0; 8])
-}
-
-/// Returns the name of each family of programs, and a function that makes the program of size `n`.
-pub fn programs() -> impl Iterator<Item = (&'static str, impl Fn(usize) -> Vec<u8>)> {
-    FAMILIES.iter().map(|&(name, _, make)| (name, move |n| make(n).0))
 }

@@ -6,7 +6,7 @@ use pte::Ptd;
 use pte::Pte;
 use pte::file::header::{ExtendedHeader, FlatTensorHeader};
 use pte::flat::desc::{Kind, Schema, TableDesc};
-use pte::schema::{flat_tensor, mlx, native, program, qnn, vulkan, xnnpack};
+use pte::schema::{flat_tensor, flat_tensor_legacy, mlx, native, program, qnn, vulkan, xnnpack};
 
 /// The place of a written table, vector or string, as an offset from the end of the FlatBuffer.
 /// Tables and vectors that are written later may refer to it any number of times.
@@ -24,40 +24,58 @@ pub enum Field {
 /// Writes a FlatBuffer from its end to its beginning.
 pub struct Builder {
     schema: &'static Schema,
+    pub version: Version,
     /// The bytes so far, in reverse order.
     out: Vec<u8>,
     vtables: BTreeMap<Vec<u8>, At>,
 }
 
+/// One of two versions of the same file, which differ in every text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    First,
+    Second,
+}
+
+impl Version {
+    fn of(self, schema: &'static Schema) -> Builder {
+        Builder { schema, version: self, out: Vec::new(), vtables: BTreeMap::new() }
+    }
+
+    pub fn pte(self) -> Builder {
+        self.of(&program::desc::SCHEMA)
+    }
+
+    pub fn ptd(self) -> Builder {
+        self.of(&flat_tensor::desc::SCHEMA)
+    }
+
+    pub fn legacy_ptd(self) -> Builder {
+        self.of(&flat_tensor_legacy::desc::SCHEMA)
+    }
+
+    pub fn graph(self) -> Builder {
+        self.of(&xnnpack::desc::SCHEMA)
+    }
+
+    pub fn mlx(self) -> Builder {
+        self.of(&mlx::desc::SCHEMA)
+    }
+
+    pub fn vulkan(self) -> Builder {
+        self.of(&vulkan::desc::SCHEMA)
+    }
+
+    pub fn native(self) -> Builder {
+        self.of(&native::desc::SCHEMA)
+    }
+
+    pub fn qnn(self) -> Builder {
+        self.of(&qnn::desc::SCHEMA)
+    }
+}
+
 impl Builder {
-    pub fn pte() -> Self {
-        Self { schema: &program::desc::SCHEMA, out: Vec::new(), vtables: BTreeMap::new() }
-    }
-
-    pub fn ptd() -> Self {
-        Self { schema: &flat_tensor::desc::SCHEMA, ..Self::pte() }
-    }
-
-    pub fn graph() -> Self {
-        Self { schema: &xnnpack::desc::SCHEMA, ..Self::pte() }
-    }
-
-    pub fn mlx() -> Self {
-        Self { schema: &mlx::desc::SCHEMA, ..Self::pte() }
-    }
-
-    pub fn vulkan() -> Self {
-        Self { schema: &vulkan::desc::SCHEMA, ..Self::pte() }
-    }
-
-    pub fn native() -> Self {
-        Self { schema: &native::desc::SCHEMA, ..Self::pte() }
-    }
-
-    pub fn qnn() -> Self {
-        Self { schema: &qnn::desc::SCHEMA, ..Self::pte() }
-    }
-
     fn desc(&self, table: &str) -> &'static TableDesc {
         self.schema.tables.iter().find(|desc| desc.name == table).unwrap()
     }
@@ -80,7 +98,12 @@ impl Builder {
         self.write(&(bytes.len() as u32).to_le_bytes())
     }
 
+    /// Returns a text. Its first character is another one in the second version of a file.
     pub fn text(&mut self, text: &str) -> At {
+        let mut text = String::from(text);
+        if self.version == Version::Second {
+            text.replace_range(..text.chars().next().map_or(0, char::len_utf8), "~");
+        }
         self.align(4, text.len() + 1);
         self.write(&[0]);
         self.write(text.as_bytes());
@@ -114,6 +137,15 @@ impl Builder {
             self.write(&(here - table).to_le_bytes());
         }
         self.write(&(tables.len() as u32).to_le_bytes())
+    }
+
+    /// Returns what `make` makes for each number.
+    pub fn each(
+        &mut self,
+        numbers: impl IntoIterator<Item = usize>,
+        mut make: impl FnMut(&mut Self, usize) -> At,
+    ) -> Vec<At> {
+        numbers.into_iter().map(|nth| make(self, nth)).collect()
     }
 
     pub fn table(&mut self, name: &str, fields: &[(&str, Field)]) -> At {
@@ -160,6 +192,12 @@ impl Builder {
         self.write(&(i64::from(vtable) - i64::from(here)).to_le_bytes()[..4])
     }
 
+    /// Returns a table whose fields are lists and tables.
+    pub fn lists(&mut self, name: &str, lists: &[(&str, At)]) -> At {
+        let fields: Vec<_> = lists.iter().map(|&(field, at)| (field, Field::To(at))).collect();
+        self.table(name, &fields)
+    }
+
     /// Returns a table of the type `name` whose union holds `member`.
     pub fn held(&mut self, name: &str, member: &str, fields: &[(&str, Field)]) -> At {
         let desc = self.desc(name);
@@ -196,7 +234,7 @@ impl Builder {
     }
 
     /// Returns the FlatBuffer alone, such as a payload without a header.
-    pub fn alone(self, root: At) -> Vec<u8> {
+    pub fn alone(&self, root: At) -> Vec<u8> {
         let end = (self.out.len() + 8).next_multiple_of(16);
         let mut buffer = (end as u32 - root).to_le_bytes().to_vec();
         buffer.extend(self.schema.identifier);
@@ -207,7 +245,7 @@ impl Builder {
 
     /// Returns the file, with `data` after the FlatBuffer. Unused bytes are added until the work
     /// budget allows all visits of shared parts.
-    pub fn finish(self, root: At, data: &[u8]) -> Vec<u8> {
+    pub fn finish(&self, root: At, data: &[u8]) -> Vec<u8> {
         let mut idle = 0;
         loop {
             let file = self.file(root, data, idle);
@@ -216,7 +254,9 @@ impl Builder {
                 _ => Ptd::read(&file).err(),
             };
             match read {
-                Some(error) if error.code() == "work-limit" => idle += self.out.len().max(64),
+                Some(error) if error.code() == "work-limit" => {
+                    idle += ((self.out.len() + idle) / 4).max(64);
+                }
                 Some(error) => panic!("{error}"),
                 None => return file,
             }

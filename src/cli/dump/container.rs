@@ -67,11 +67,11 @@ impl<'d> ContainerWriter<'d> {
 
     fn blob(&mut self, range: Range<u64>, out: &mut Output) -> Result<(), Problem> {
         let len = range.end.saturating_sub(range.start);
-        let short = usize::try_from(len).is_ok_and(|len| len <= MAX_NUMBERS);
-        if short || matches!(self.blobs, Blobs::Inline) {
+        let is_short = usize::try_from(len).is_ok_and(|len| len <= MAX_NUMBERS);
+        if is_short || matches!(self.blobs, Blobs::Inline) {
             out.bytes(b"[")?;
             let mut first = true;
-            self.input.try_chunks(range, |piece| {
+            self.input.try_chunks(range, &mut |piece| {
                 numbers(piece, core::mem::take(&mut first), self.pretty, out)
             })?;
             return out.bytes(b"]");
@@ -93,7 +93,10 @@ impl<'d> ContainerWriter<'d> {
             return Ok(digest.clone());
         }
         let mut hash = Sha256::new();
-        self.input.chunks(range, |piece| hash.update(piece))?;
+        self.input.try_chunks(range, &mut |piece| {
+            hash.update(piece);
+            Ok(())
+        })?;
         let digest = hex(&hash.finalize());
         self.digests.insert(key, digest.clone());
         Ok(digest)

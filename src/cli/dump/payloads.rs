@@ -9,7 +9,7 @@ use pte::payload::{Sections, Tables, TablesPlace, Unreadable};
 use pte::{Backend, ForeignFormat, Limits, Pte, Source};
 
 use super::{Blobs, sections};
-use crate::input::{Bytes, Input};
+use crate::input::{Bytes, Input, Readable};
 use crate::output::Output;
 use crate::problem::Problem;
 use pte::quoted::UntrustedString;

@@ -33,7 +33,7 @@ pub enum ConstantHome {
         /// The minimum length in bytes of a constant that moves.
         least: u64,
     },
-    /// The payload, after its graph, as before release 0.6.
+    /// The payload: its constants follow its graph, as releases before 0.6 write them.
     Payload,
 }
 

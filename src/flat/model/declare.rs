@@ -141,7 +141,7 @@ macro_rules! __model_model {
                             $( $crate::model::declare::values!(self.$f, $RV) )?
                             $( $crate::model::declare::value!(self.$f, $N) )?
                             $( self.$f.as_ref().map($FU::to_value).transpose()? )?
-                            $( self.$f.map(|held: $O| $crate::tree::FieldValue::Number(held.to_number())) )?
+                            $( self.$f.map(|number: $O| $crate::tree::FieldValue::Number(number.to_number())) )?
                             $( Some($crate::tree::FieldValue::Number(<$S>::to_number(self.$f))) )?
                         ),* ])
                     }
@@ -223,11 +223,11 @@ macro_rules! __model_owned {
 #[macro_export]
 #[doc(hidden)]
 macro_rules! __model_value {
-    ($held:expr, str) => {
-        $held.as_deref().map(|text| $crate::tree::FieldValue::Str(text.into()))
+    ($value:expr, str) => {
+        $value.as_deref().map(|text| $crate::tree::FieldValue::Str(text.into()))
     };
-    ($held:expr, $R:ident) => {
-        match &$held {
+    ($value:expr, $R:ident) => {
+        match &$value {
             Some(table) => Some($crate::tree::FieldValue::Table(table.to_object()?)),
             None => None,
         }
@@ -237,11 +237,11 @@ macro_rules! __model_value {
 #[macro_export]
 #[doc(hidden)]
 macro_rules! __model_values {
-    ($held:expr, str) => {
-        $held.as_deref().map($crate::model::strings).transpose()?
+    ($value:expr, str) => {
+        $value.as_deref().map($crate::model::strings).transpose()?
     };
-    ($held:expr, $R:ident) => {
-        $held.as_deref().map($crate::model::tables::<$R>).transpose()?
+    ($value:expr, $R:ident) => {
+        $value.as_deref().map($crate::model::tables::<$R>).transpose()?
     };
 }
 
@@ -291,48 +291,48 @@ macro_rules! __model_taken {
 #[macro_export]
 #[doc(hidden)]
 macro_rules! __model_visited {
-    ($held:expr, $field:ident, $visit:ident, & str) => {
-        if let Some(text) = &$held {
+    ($value:expr, $field:ident, $visit:ident, & str) => {
+        if let Some(text) = &$value {
             $visit($field, $crate::node::Held::Str(text))?;
         }
     };
-    ($held:expr, $field:ident, $visit:ident, & $R:ident) => {
-        if let Some(table) = &$held {
+    ($value:expr, $field:ident, $visit:ident, & $R:ident) => {
+        if let Some(table) = &$value {
             $visit($field, $crate::node::Held::Table(table))?;
         }
     };
-    ($held:expr, $field:ident, $visit:ident, [$SV:ident]) => {
-        if let Some(numbers) = &$held {
+    ($value:expr, $field:ident, $visit:ident, [$SV:ident]) => {
+        if let Some(numbers) = &$value {
             $visit($field, $crate::node::Held::Numbers(numbers))?;
         }
     };
-    ($held:expr, $field:ident, $visit:ident, [& str]) => {
-        if let Some(texts) = &$held {
+    ($value:expr, $field:ident, $visit:ident, [& str]) => {
+        if let Some(texts) = &$value {
             $visit($field, $crate::node::Held::Strs(texts))?;
         }
     };
-    ($held:expr, $field:ident, $visit:ident, [& $RV:ident]) => {
-        if let Some(tables) = &$held {
+    ($value:expr, $field:ident, $visit:ident, [& $RV:ident]) => {
+        if let Some(tables) = &$value {
             $visit($field, $crate::node::Held::Tables(tables))?;
         }
     };
-    ($held:expr, $field:ident, $visit:ident, ^ $N:ident) => {
-        if let Some(table) = &$held {
+    ($value:expr, $field:ident, $visit:ident, ^ $N:ident) => {
+        if let Some(table) = &$value {
             $visit($field, $crate::node::Held::Table(&**table))?;
         }
     };
-    ($held:expr, $field:ident, $visit:ident, ? $O:ident) => {
-        if let Some(number) = $held {
+    ($value:expr, $field:ident, $visit:ident, ? $O:ident) => {
+        if let Some(number) = $value {
             $visit($field, $crate::node::Held::Number(number.to_number()))?;
         }
     };
-    ($held:expr, $field:ident, $visit:ident, @ $FU:ident) => {
-        if let Some(member) = &$held {
+    ($value:expr, $field:ident, $visit:ident, @ $FU:ident) => {
+        if let Some(member) = &$value {
             member.visit($field, $visit)?;
         }
     };
-    ($held:expr, $field:ident, $visit:ident, $S:ident) => {
-        $visit($field, $crate::node::Held::Number($held.to_number()))?;
+    ($value:expr, $field:ident, $visit:ident, $S:ident) => {
+        $visit($field, $crate::node::Held::Number($value.to_number()))?;
     };
 }
 

@@ -112,8 +112,8 @@ impl<'a, T: Model + arbitrary::Arbitrary<'a>> arbitrary::Arbitrary<'a> for Neste
 /// Returns the greatest nesting of recursive fields in a table.
 fn nesting(table: &dyn Node) -> u32 {
     let mut most = 0;
-    let visited = table.visit(&mut |field, held| {
-        let below = match held {
+    let visited = table.visit(&mut |field, value| {
+        let below = match value {
             Held::Table(table) | Held::Union(_, Some(table)) => nesting(table),
             Held::Tables(tables) => {
                 let mut below = 0;

@@ -15,7 +15,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
     #[inline(always)]
     pub(super) fn bool(&self, at: u32) -> Result<()> {
         if self.byte(at, 0) > 1 {
-            self.notes.odd();
+            self.notes.record_unusual();
         }
         Ok(())
     }
@@ -29,7 +29,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
     fn bools(&self, first: u32, len: u32) -> Result<()> {
         let bools = slice_at(self.buf, index(first), len).unwrap_or_default();
         if bools.iter().any(|&byte| byte > 1) {
-            self.notes.odd();
+            self.notes.record_unusual();
         }
         Ok(())
     }
@@ -69,7 +69,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
         if len > 0 {
             return Err(Error::new(ErrorKind::ElementMisaligned { size }, first));
         }
-        self.notes.odd();
+        self.notes.record_unusual();
         self.bytes.spend(4, pos)
     }
 

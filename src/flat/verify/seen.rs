@@ -17,7 +17,7 @@ pub struct Verified {
     pub lowest: u32,
     /// Whether the layout is unusual: `check/layout` may report a table or vector, or a model may
     /// lose a part of it.
-    pub odd: bool,
+    pub is_unusual: bool,
 }
 
 impl Verified {
@@ -33,13 +33,17 @@ pub(super) struct Notes(Cell<Verified>);
 impl Notes {
     /// Creates the facts of a buffer in which only the root is known.
     pub(super) fn new(root: u32) -> Self {
-        Self(Cell::new(Verified { root, tables: 0, lowest: root, odd: false }))
+        Self(Cell::new(Verified { root, tables: 0, lowest: root, is_unusual: false }))
     }
 
-    /// Records a vtable, and whether it is odd.
-    pub(super) fn vtable(&self, vtable: u32, odd: bool) {
+    /// Records a vtable, and whether it is unusual.
+    pub(super) fn vtable(&self, vtable: u32, is_unusual: bool) {
         let seen = self.0.get();
-        self.0.set(Verified { lowest: seen.lowest.min(vtable), odd: seen.odd | odd, ..seen });
+        self.0.set(Verified {
+            lowest: seen.lowest.min(vtable),
+            is_unusual: seen.is_unusual | is_unusual,
+            ..seen
+        });
     }
 
     /// Adds `more` tables. Their total cannot exceed `u64`.
@@ -52,8 +56,8 @@ impl Notes {
     /// Records that the layout is unusual.
     #[cold]
     #[inline(never)]
-    pub(super) fn odd(&self) {
-        self.0.set(Verified { odd: true, ..self.0.get() });
+    pub(super) fn record_unusual(&self) {
+        self.0.set(Verified { is_unusual: true, ..self.0.get() });
     }
 
     /// Returns the facts.

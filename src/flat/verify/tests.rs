@@ -176,20 +176,20 @@ fn seen(buf: &[u8]) -> Verified {
 #[test]
 fn ordinary_tables_are_not_odd() {
     let plain = seen(&flag(1, 8, &[4]));
-    assert_eq!(plain, Verified { root: 16, tables: 1, lowest: 8, odd: false });
+    assert_eq!(plain, Verified { root: 16, tables: 1, lowest: 8, is_unusual: false });
     assert_eq!(seen(&flag(0, 8, &[4])), plain, "any bool");
-    assert!(seen(&flag(2, 8, &[4])).odd, "a byte that is no bool");
-    assert!(!seen(&flag(1, 5, &[4])).odd, "a size that just holds its field");
-    assert!(seen(&flag(1, 4, &[4])).odd, "a size that does not");
-    assert!(!seen(&flag(1, 8, &[4, 0])).odd, "an unknown slot, left empty");
-    assert!(seen(&flag(1, 8, &[4, 5])).odd, "an unknown slot");
-    assert!(seen(&flag(1, 8, &[0, 0, 5])).odd, "the second one");
+    assert!(seen(&flag(2, 8, &[4])).is_unusual, "a byte that is no bool");
+    assert!(!seen(&flag(1, 5, &[4])).is_unusual, "a size that just holds its field");
+    assert!(seen(&flag(1, 4, &[4])).is_unusual, "a size that does not");
+    assert!(!seen(&flag(1, 8, &[4, 0])).is_unusual, "an unknown slot, left empty");
+    assert!(seen(&flag(1, 8, &[4, 5])).is_unusual, "an unknown slot");
+    assert!(seen(&flag(1, 8, &[0, 0, 5])).is_unusual, "the second one");
 }
 
 /// Overlaps are found in the first 64 bytes of a table. No known table is longer.
 #[test]
 fn overlapping_and_distant_fields_are_odd() {
-    for (one, two, odd) in [
+    for (one, two, is_unusual) in [
         (4, 5, false),
         (5, 4, false),
         (63, 4, false),
@@ -204,16 +204,20 @@ fn overlapping_and_distant_fields_are_odd() {
         let mut buf = flag(0, 80, &[one, two]);
         buf.resize(buf.len() + 80, 0);
         let seen = verify(&buf, &BYTES, &Limits::default()).unwrap().1;
-        assert_eq!(seen.odd, odd, "{one} and {two}");
+        assert_eq!(seen.is_unusual, is_unusual, "{one} and {two}");
     }
 }
 
 #[test]
 fn a_vtable_with_too_many_unknown_slots_is_odd() {
-    for (slots, last, odd) in [(65, 5, true), (65, 0, false), (66, 5, true), (66, 0, true)] {
+    for (slots, last, is_unusual) in [(65, 5, true), (65, 0, false), (66, 5, true), (66, 0, true)] {
         let mut entries = [0; 100];
         entries[slots - 1] = last;
-        assert_eq!(seen(&flag(1, 8, &entries[..slots])).odd, odd, "{slots} slots, {last}");
+        assert_eq!(
+            seen(&flag(1, 8, &entries[..slots])).is_unusual,
+            is_unusual,
+            "{slots} slots, {last}"
+        );
     }
 }
 

@@ -44,7 +44,7 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
                 let member = desc.member(tag);
                 // An unknown member is never read, and the layout counts as unusual.
                 if member.is_none() {
-                    self.notes.odd();
+                    self.notes.record_unusual();
                 }
                 Ok(member.map(|member| (further(pos, value.into()), member)))
             }

@@ -108,8 +108,8 @@ impl VtableLayout {
         let (Some(entries), 4.., 4.., 0) = (entries, len, size, apart) else {
             return Err(why::no_vtable(buf, pos, vtable));
         };
-        let odd = self.fill(vtable, entries.as_chunks().0, desc)?;
-        notes.vtable(vtable, odd || u32::from(size) < self.extent());
+        let is_unusual = self.fill(vtable, entries.as_chunks().0, desc)?;
+        notes.vtable(vtable, is_unusual || u32::from(size) < self.extent());
         Ok(())
     }
 

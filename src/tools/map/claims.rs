@@ -37,7 +37,7 @@ pub(super) struct Claims<'a, 'p> {
     payloads: Vec<PayloadTables<'p>>,
 }
 
-/// The parts that the parts of a file, or of a payload in it, go into.
+/// The part of the map that new parts are added under: a file, or a payload in it.
 #[derive(Clone, Copy)]
 struct Scope {
     /// The part that is the file or the payload.

@@ -58,8 +58,8 @@ pub(super) struct Liveness<'a> {
     edges: Vec<(u32, u32)>,
     /// Each replacement of the tensor of an index: the index, and the new tensor.
     replaced: Vec<(u32, u32)>,
-    /// For each index that is only a view and whose tensor was replaced, the uses of all its
-    /// tensors.
+    /// The merged uses of all tensors of an index, by the index. Only indices that have no memory of
+    /// their own (views) and whose tensor was replaced are in it.
     views: BTreeMap<u32, ValueUses>,
     pub(super) loops: Loops,
     /// The pc of the first instruction of each chain.

@@ -6,7 +6,7 @@ use pte::{Ptd, Pte};
 use serde_json::{Value, json};
 
 use super::passes;
-use super::{found, hold, is_broken, judge};
+use super::{found, is_broken, judge};
 use crate::support::build;
 use crate::support::xnnpack::{
     Constant, Input, Output, Tensor, changed, graph, inline, node, sound,
@@ -45,38 +45,6 @@ fn a_constant_has_the_bytes_of_its_elements() {
         );
         is_broken(&judge(&short), "xnnpack-constant-short", &part, datatype);
     }
-}
-
-#[test]
-fn constants_are_behind_the_graph() {
-    hold(
-        &sound("XNNFullyConnected"),
-        &[
-            ("v1/constant_buffer_idx = 3", "xnnpack-constant", "constant 3 of 3"),
-            ("v1/constant_buffer_idx = 4294967295", "xnnpack-constant", "constant 4294967295 of 3"),
-            ("-g/constant_data", "xnnpack-constant", "constant 1 of 0"),
-            (
-                "c1/offset = 21",
-                "xnnpack-constant",
-                "constant 1 has 80 bytes from 21 on, and all have 100",
-            ),
-            ("c1/offset = 20", "", ""),
-            (
-                "c1/offset = 18446744073709551615",
-                "xnnpack-constant",
-                "80 bytes from 18446744073709551615",
-            ),
-            ("c1/size = 18446744073709551615; c1/offset = 2", "xnnpack-constant", "from 2 on"),
-            ("c2/size = 19", "xnnpack-constant-short", "a constant of 19 bytes: [5] of"),
-            // The presence of a key decides, and the offset is ignored.
-            ("c2 = {\"size\": 20, \"named_key\": \"\"}", "delegate-key-unresolved", "uses \"\""),
-            (
-                "c2 = {\"size\": 20, \"named_key\": \"k\", \"offset\": 1000}",
-                "delegate-key-unresolved",
-                "uses \"k\", which is in none of the files",
-            ),
-        ],
-    );
 }
 
 /// Data with a key must have the length that its shape needs, and that the payload declares.

@@ -20,29 +20,17 @@ fn each_value_has_one_producer_before_its_readers() {
     ];
     hold(
         &graph(&values, &nodes),
-        &[
-            ("n0/output_id = 1", "xnnpack-order", "the node writes value 1, which is a constant"),
-            ("n0/output_id = 0", "xnnpack-order", "the node writes value 0, which is an input"),
-            (
-                "n0/output_id = 3; n1/input_id = 0",
-                "xnnpack-order",
-                "value 3, which is written before",
-            ),
-            (
-                "n0/output_id = 3",
-                "xnnpack-order",
-                "the node reads value 2, which no node before it",
-            ),
-            (
-                "n0/input1_id = 3",
-                "xnnpack-order",
-                "the node reads value 3, which no node before it",
-            ),
-            ("n1/input_id = 3", "xnnpack-order", "the node reads value 3, which no node before it"),
-            ("n1/output_id = 2", "xnnpack-order", "value 2, which is written before"),
-            ("-g/xnodes/1", "xnnpack-order", "no node writes this output of the graph"),
-            ("g/xnodes = []", "xnnpack-order", "no node writes this output of the graph"),
-        ],
+        r#"
+        n0/output_id = 1 => xnnpack-order: the node writes value 1, which is a constant
+        n0/output_id = 0 => xnnpack-order: the node writes value 0, which is an input
+        n0/output_id = 3; n1/input_id = 0 => xnnpack-order: value 3, which is written before
+        n0/output_id = 3 => xnnpack-order: the node reads value 2, which no node before it
+        n0/input1_id = 3 => xnnpack-order: the node reads value 3, which no node before it
+        n1/input_id = 3 => xnnpack-order: the node reads value 3, which no node before it
+        n1/output_id = 2 => xnnpack-order: value 2, which is written before
+        -g/xnodes/1 => xnnpack-order: no node writes this output of the graph
+        g/xnodes = [] => xnnpack-order: no node writes this output of the graph
+    "#,
     );
 }
 

@@ -6,66 +6,7 @@ use serde_json::{Value, json};
 use super::passes;
 use super::{found, hold, is_broken, judge};
 use crate::support::build;
-use crate::support::xnnpack::{
-    Constant, Inner, Input, Output, Tensor, changed, graph, node, sound,
-};
-
-#[test]
-fn tables_that_the_backend_reads_are_there() {
-    hold(
-        &sound("XNNFullyConnected"),
-        &[
-            (
-                "-g/xvalues; g/input_ids = []; g/output_ids = []",
-                "xnnpack-missing",
-                "the graph has no xvalues",
-            ),
-            ("-g/xnodes", "xnnpack-missing", "the graph has no xnodes"),
-            ("u1 = {}", "xnnpack-kind", "a value without a kind"),
-            ("-u1/xvalue_union", "payload-unreadable", "of the payload"),
-            ("-x0/xnode_union", "payload-unreadable", "of the payload"),
-            (
-                "u1 = {\"xvalue_union_type\": 9, \"xvalue_union\": {}}",
-                "xnnpack-kind",
-                "unknown kind 9",
-            ),
-            (
-                "u1 = {\"xvalue_union_type\": \"XNNQuantizedTensorValue\", \"xvalue_union\": {}}",
-                "xnnpack-missing",
-                "the value has no tensor_value",
-            ),
-        ],
-    );
-}
-
-#[test]
-fn ids_are_distinct_and_flags_agree_with_them() {
-    hold(
-        &sound("XNNAdd"),
-        &[
-            ("v1/id_out = 0", "xnnpack-id", "id 0 is that of value 0 too"),
-            ("v0/external_id = 1", "xnnpack-external", "external_id 1 is used twice"),
-            ("v1/external_id = 3", "xnnpack-external", "external_id 3: the graph has 3 inputs"),
-            ("v1/external_id = 4294967295", "xnnpack-external", "an input or output without"),
-            ("v1/flags = 0; g/input_ids = [0]", "xnnpack-external", "external_id 1, and no flag"),
-            (
-                "v1/flags = 3; g/input_ids = [0]",
-                "xnnpack-external",
-                "a value is an input and an output",
-            ),
-            ("v1/flags = 4; g/input_ids = [0]", "xnnpack-external", "unknown flags 0x4"),
-            ("g/num_externs = 4096", "", ""),
-            ("g/num_externs = 4097", "xnnpack-external", "4097 inputs and outputs: at most 4096"),
-            ("g/num_externs = 2", "xnnpack-external", "external_id 2: the graph has 2 inputs"),
-            ("v0/id_out = 4294967294; n0/input1_id = 4294967294", "", ""),
-            (
-                "v1/constant_buffer_idx = 1; g/constant_data = [{}, {\"size\": 0}]",
-                "xnnpack-external",
-                "a constant is an input or output of the graph",
-            ),
-        ],
-    );
-}
+use crate::support::xnnpack::{Constant, Inner, Input, Output, Tensor, changed, graph, node};
 
 #[test]
 fn values_have_six_dimensions_and_bytes_that_can_be_counted() {
@@ -75,35 +16,6 @@ fn values_have_six_dimensions_and_bytes_that_can_be_counted() {
         let node = node("XNNSigmoid", json!({"input_id": 0, "output_id": 1}));
         passes(&graph(&values, &[node]), &format!("rank {rank}"));
     }
-    hold(
-        &sound("XNNSigmoid"),
-        &[
-            (
-                "v0/dims = [1, 1, 1, 1, 1, 2, 3]; v0/num_dims = 7",
-                "xnnpack-rank",
-                "7 dimensions: at most 6 are taken",
-            ),
-            (
-                "v0/dims = [4294967295, 4294967295]",
-                "xnnpack-rank",
-                "[4294967295, 4294967295] overflow",
-            ),
-            ("v0/dims = [0, 4294967295]", "", ""),
-            ("v0/dims = [4294967295, 4294967295, 4294967295, 0]; v0/num_dims = 4", "", ""),
-            ("v0/num_dims = 3", "xnnpack-unread", "num_dims is 3, and there are 2 dims"),
-            ("g/input_ids = []", "xnnpack-unread", "input_ids has 0 ids, and flags mark 1 values"),
-            (
-                "g/output_ids = [1, 1]",
-                "xnnpack-unread",
-                "output_ids has 2 ids, and flags mark 1 values",
-            ),
-            (
-                "a0/sizes = [1, 1, 1, 1, 1, 2, 3]; a0/dim_order = [0, 1, 2, 3, 4, 5, 6]",
-                "xnnpack-shape",
-                "argument 0 has 7 dimensions: at most 6 are taken",
-            ),
-        ],
-    );
 }
 
 /// A value that is not used by a node is judged all the same.
@@ -205,20 +117,16 @@ fn scales_in_tables_are_normal_and_positive() {
     }
     hold(
         &with_value(Inner, "qcint8", &[3, 2]),
-        &[
-            ("q2/scale = [1, 1]", "xnnpack-quantization", "2 scales, and the backend reads 3"),
-            ("q2/scale = [1, 1, 1, 0]", "", ""),
-            ("-q2/scale", "xnnpack-missing", "the value has no scales"),
-            ("q2/channel_dim = 1; q2/scale = [1, 1]", "", ""),
-            ("q2/channel_dim = 2", "xnnpack-quantization", "channel_dim 2 of 2 dimensions"),
-            (
-                "-u2/xvalue_union/quant_params; -u2/xvalue_union/quant_params_type",
-                "xnnpack-quantization",
-                "no quant_params",
-            ),
-            ("-u2/xvalue_union/quant_params", "payload-unreadable", "of the payload"),
-            ("q2/scale_buffer_idx = 1", "xnnpack-constant", "constant 1 of 1"),
-        ],
+        r#"
+        q2/scale = [1, 1] => xnnpack-quantization: 2 scales, and the backend reads 3
+        q2/scale = [1, 1, 1, 0]
+        -q2/scale => xnnpack-missing: the value has no scales
+        q2/channel_dim = 1; q2/scale = [1, 1]
+        q2/channel_dim = 2 => xnnpack-quantization: channel_dim 2 of 2 dimensions
+        -u2/xvalue_union/quant_params; -u2/xvalue_union/quant_params_type => xnnpack-quantization: no quant_params
+        -u2/xvalue_union/quant_params => payload-unreadable: of the payload
+        q2/scale_buffer_idx = 1 => xnnpack-constant: constant 1 of 1
+    "#,
     );
 }
 
@@ -325,29 +233,15 @@ fn inputs_are_quantized_by_a_field_of_release_0_1() {
     let ids = json!({"input1_id": 0, "filter_id": 1, "bias_id": 2, "output_id": 3});
     hold(
         &graph(&values, &[node("XNNFullyConnected", ids)]),
-        &[
-            ("v0/dq_datatype = \"xnn_datatype_qint8\"", "", ""),
-            (
-                "v0/dq_datatype = \"xnn_datatype_qint8\"; a0/sizes = []; a0/dim_order = []",
-                "xnnpack-shape",
-                "1 dimensions of [] share a scale",
-            ),
-            (
-                "v0/dq_datatype = \"xnn_datatype_quint8\"",
-                "xnnpack-quantization",
-                "only xnn_datatype_qint8 is taken",
-            ),
-            (
-                "v3/dq_datatype = \"xnn_datatype_qint8\"",
-                "xnnpack-quantization",
-                "dq_datatype on a value that is no input",
-            ),
-            (
-                "v0/dq_datatype = \"xnn_datatype_qint8\"; v0/datatype = \"xnn_datatype_int32\"",
-                "xnnpack-quantization",
-                "dq_datatype on a value of xnn_datatype_int32",
-            ),
-        ],
+        r#"
+        v0/dq_datatype = "xnn_datatype_qint8"
+        v0/dq_datatype = "xnn_datatype_qint8"; a0/sizes = []; a0/dim_order = [];
+            => xnnpack-shape: 1 dimensions of [] share a scale
+        v0/dq_datatype = "xnn_datatype_quint8" => xnnpack-quantization: only xnn_datatype_qint8 is taken
+        v3/dq_datatype = "xnn_datatype_qint8" => xnnpack-quantization: dq_datatype on a value that is no input
+        v0/dq_datatype = "xnn_datatype_qint8"; v0/datatype = "xnn_datatype_int32";
+            => xnnpack-quantization: dq_datatype on a value of xnn_datatype_int32
+    "#,
     );
 }
 
@@ -358,20 +252,11 @@ fn values_that_are_quantized_at_run_time_have_no_data() {
     is_broken(&judge(&program), "xnnpack-quantization", part, "a constant");
     hold(
         &with_value(Inner, "qdint8", &[2, 3]),
-        &[
-            (
-                "v2/flags = 1; v2/external_id = 2; g/num_externs = 3; g/input_ids = [0, 2]",
-                "xnnpack-quantization",
-                part,
-            ),
-            ("q2/num_nonbatch_dims = 2", "", ""),
-            ("q2/num_nonbatch_dims = 0", "", ""),
-            (
-                "q2/num_nonbatch_dims = 3",
-                "xnnpack-quantization",
-                "num_nonbatch_dims 3 of 2 dimensions",
-            ),
-        ],
+        "v2/flags = 1; v2/external_id = 2; g/num_externs = 3; g/input_ids = [0, 2];
+             => xnnpack-quantization: a value quantized at run time has data
+         q2/num_nonbatch_dims = 2
+         q2/num_nonbatch_dims = 0
+         q2/num_nonbatch_dims = 3 => xnnpack-quantization: num_nonbatch_dims 3 of 2 dimensions",
     );
 }
 
@@ -387,11 +272,11 @@ fn each_value_s_scales_are_judged() {
     let program = graph(&values, &[node("XNNSigmoid", json!({"input_id": 0, "output_id": 1}))]);
     hold(
         &program,
-        &[
-            ("q3/scale = [1, 1, 0]", "xnnpack-quantization", "scale 2 is 0.0"),
-            ("v3/dims = [2, 2]; q3/scale = [1, 0]", "xnnpack-quantization", "scale 1 is 0.0"),
-            ("q2/scale = [1, 0]", "xnnpack-quantization", "scale 1 is 0.0"),
-        ],
+        r#"
+        q3/scale = [1, 1, 0] => xnnpack-quantization: scale 2 is 0.0
+        v3/dims = [2, 2]; q3/scale = [1, 0] => xnnpack-quantization: scale 1 is 0.0
+        q2/scale = [1, 0] => xnnpack-quantization: scale 1 is 0.0
+    "#,
     );
     let shared = changed(
         &program,

@@ -196,7 +196,7 @@ fn squarified(items: &[Item<'_>], mut rect: Rect) -> Vec<Rect> {
             }
             (len, sum, best) = (len.saturating_add(1), next, worst);
         }
-        let (row, behind) = rest.split_at_checked(len.max(1)).unwrap_or((rest, &[]));
+        let (row, remaining) = rest.split_at_checked(len.max(1)).unwrap_or((rest, &[]));
         let is_wide = rect.width >= rect.height;
         // The row takes its share of the longer side.
         let thick = share(if is_wide { rect.width } else { rect.height }, sum, bytes);
@@ -223,7 +223,7 @@ fn squarified(items: &[Item<'_>], mut rect: Rect) -> Vec<Rect> {
             }
         }
         bytes = bytes.saturating_sub(sum);
-        rest = behind;
+        rest = remaining;
     }
     rects
 }
