@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::container::{Begin, in_order};
+use super::payloads::judges_payloads_of;
 use super::report::Findings;
 use super::rule::rules;
 use super::site::Plan;
@@ -214,7 +215,7 @@ fn magics(pte: &Pte<'_>, Heads(heads): &Heads, out: &mut Findings) {
 /// Returns the magic that all payloads of backend `id` have. Returns `None` if the payloads of this
 /// backend have other rules.
 fn magic_of(id: &str) -> Option<Magic> {
-    Backend::of_id(id).filter(|backend| !backend.has_payload_rules())?.magic()
+    Backend::of_id(id).filter(|backend| !judges_payloads_of(*backend))?.magic()
 }
 
 /// A buffered range of the file, which adjacent small reads share.

@@ -50,6 +50,7 @@ pub use document::{
     ABSENT, ByteWindow, CheckDocument, CheckedFile, DOCS_URL, FindingRecord, RuleDocument,
     RuleRecord, RulesDocument, UNREADABLE,
 };
+pub use payloads::judges_payloads_of;
 pub use policy::Policy;
 pub use preset::Preset;
 pub use report::{Finding, Report};
@@ -59,7 +60,10 @@ pub use sarif::sarif;
 pub use version::{ReleaseError, parse_release};
 
 /// All rules, by subject.
-pub static RULES: &[&[&Rule]] = &[
+pub static RULES: &[&[&Rule]] = &joined([&TABLES, &payloads::RULE_LISTS, &OTHERS]);
+
+/// The rules for what the FlatBuffer of a file contains.
+static TABLES: [&[&Rule]; 13] = [
     container::RULES,
     plans::RULES,
     values::RULES,
@@ -73,16 +77,34 @@ pub static RULES: &[&[&Rule]] = &[
     names::RULES,
     data::RULES,
     external::RULES,
-    payloads::RULES,
-    payloads::XNNPACK_RULES,
-    payloads::MLX_RULES,
-    payloads::QNN_RULES,
-    contents::RULES,
-    constants::RULES,
-    layout::RULES,
-    kind::RULES,
-    release::RULES,
 ];
+
+/// The rules for the bytes of segments, and for the file as a whole.
+static OTHERS: [&[&Rule]; 5] =
+    [contents::RULES, constants::RULES, layout::RULES, kind::RULES, release::RULES];
+
+/// Returns the elements of three lists, one list after the other.
+#[expect(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "runs only while compiling, where it is an error"
+)]
+const fn joined(lists: [&[&'static [&'static Rule]]; 3]) -> [&'static [&'static Rule]; SUBJECTS] {
+    let mut all: [&[&Rule]; SUBJECTS] = [&[]; SUBJECTS];
+    let (mut list, mut nth, mut count) = (0, 0, 0);
+    while list < lists.len() {
+        if nth == lists[list].len() {
+            (list, nth) = (list + 1, 0);
+            continue;
+        }
+        all[count] = lists[list][nth];
+        (nth, count) = (nth + 1, count + 1);
+    }
+    all
+}
+
+/// The number of subjects.
+const SUBJECTS: usize = TABLES.len() + payloads::RULE_LISTS.len() + OTHERS.len();
 
 /// Returns all rules.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {

@@ -8,13 +8,12 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
-use core::convert::Infallible;
 use core::ops::Range;
 
-use self::xnnpack::{Calls, Place, Site};
+use self::xnnpack::Calls;
 use super::container;
 use super::report::Findings;
-use super::rule::rules;
+use super::rule::{Rule, rules};
 use super::site::Plan;
 use pte_core::Ptd;
 use pte_core::Pte;
@@ -23,7 +22,6 @@ use pte_core::error::PathComponent;
 use pte_core::foreign::ForeignFormat;
 use pte_core::limits::Limits;
 use pte_core::method::{self, Instruction};
-use pte_core::payload::xnnpack::{XnnpackGraph, XnnpackParts};
 use pte_core::payload::{Sections, Tables, TablesPlace, Unreadable};
 use pte_flat::bytes::{array_at, index, narrow, wide};
 use pte_flat::cost;
@@ -31,13 +29,8 @@ use pte_flat::view::Table;
 use pte_schema::program::view::{DelegateCall, ExecutionPlan, InstructionArguments};
 
 mod mlx;
-mod others;
 mod qnn;
 mod xnnpack;
-
-pub(super) use mlx::RULES as MLX_RULES;
-pub(super) use qnn::RULES as QNN_RULES;
-pub(super) use xnnpack::RULES as XNNPACK_RULES;
 
 rules! {
     "payloads";
@@ -152,26 +145,17 @@ impl<'d> NamedSizes<'d> {
     }
 
     /// Reads the first `len` bytes of the data with a key.
-    fn bytes<'b, R, E>(
-        &self,
-        key: &str,
-        len: u64,
-        reader: &mut Reader<R>,
-    ) -> Result<Option<Cow<'b, [u8]>>, E>
-    where
-        R: FnMut(Range<u64>) -> Result<Option<Cow<'b, [u8]>>, E>,
-    {
+    fn bytes<'r>(&self, key: &str, len: u64, bytes: &mut Bytes<'r>) -> Option<Cow<'r, [u8]>> {
         if let Some(range) = self.own.get(key) {
-            let Some(Range { start, end }) = range.clone() else { return Ok(None) };
-            return reader.read(start..start.saturating_add(len).min(end));
+            let Range { start, end } = range.clone()?;
+            return bytes.read(start..start.saturating_add(len).min(end));
         }
-        if !reader.pay(len) {
-            return Ok(None);
+        if !bytes.pay(len) {
+            return None;
         }
-        let found = self.other(key);
-        let bytes = found.and_then(|(ptd, nth)| ptd.bytes(ptd.range(nth)?));
+        let (ptd, nth) = self.other(key)?;
         let len = usize::try_from(len).unwrap_or(usize::MAX);
-        Ok(bytes.and_then(|bytes| bytes.get(..len)).map(|bytes| Cow::Owned(bytes.to_vec())))
+        ptd.bytes(ptd.range(nth)?)?.get(..len).map(|bytes| Cow::Owned(bytes.to_vec()))
     }
 
     fn other(&self, key: &str) -> Option<(&'d Ptd<'d>, u32)> {
@@ -209,13 +193,59 @@ pub(super) struct RequestedKeys {
 
 impl RequestedKeys {
     /// Adds the keys that a graph names.
-    fn add(&mut self, graph: &XnnpackGraph<'_>) {
-        for key in graph.keys() {
+    fn add<'k>(&mut self, keys: impl Iterator<Item = &'k str>) {
+        for key in keys {
             cost::look_up(key, self.keys.len());
             if !self.keys.contains(key) {
                 self.keys.insert(key.into());
             }
         }
+    }
+}
+
+/// The rules for the payloads of a backend.
+struct BackendRules {
+    backend: Backend,
+    /// Whether the judgement adds every key that a payload requests to [`Judge::requested`].
+    has_keys: bool,
+    /// Judges a payload and the calls of its delegates.
+    judge: fn(&mut Judge<'_, '_, '_, '_>, &Subject<'_>, &mut Bytes<'_>) -> Result<(), Unreadable>,
+}
+
+/// The backends whose payloads are judged by rules. Of other payloads only the structure is proven.
+static JUDGED: [BackendRules; 2] = [xnnpack::JUDGED, mlx::JUDGED];
+
+/// The rules for payloads, by subject.
+pub(super) static RULE_LISTS: [&[&Rule]; 4] = [RULES, xnnpack::RULES, mlx::RULES, qnn::RULES];
+
+/// Returns the rules for the payloads of a backend; `None` if only the structure is proven.
+fn rules_of(backend: Backend) -> Option<&'static BackendRules> {
+    JUDGED.iter().find(|rules| rules.backend == backend)
+}
+
+/// Returns whether the payloads of a backend are judged by rules. Of other payloads only the structure is
+/// proven.
+#[must_use]
+pub fn judges_payloads_of(backend: Backend) -> bool {
+    rules_of(backend).is_some()
+}
+
+/// A payload to be judged.
+struct Subject<'s> {
+    /// The delegates with the payload; none for a payload without a program.
+    users: &'s [User],
+    /// The start of the payload in the file.
+    start: u64,
+    /// The first bytes, which have the header.
+    head: &'s [u8],
+    /// The length of the payload.
+    len: u64,
+}
+
+impl Subject<'_> {
+    /// Returns the range in the file of a part of the payload.
+    fn part(&self, part: Range<u64>) -> Range<u64> {
+        self.start.saturating_add(part.start)..self.start.saturating_add(part.end)
     }
 }
 
@@ -227,104 +257,103 @@ pub(crate) fn judge<'b, E>(
     pte: &Pte<'_>,
     named: &NamedSizes<'_>,
     limits: &Limits,
-    read: impl FnMut(Range<u64>) -> Result<Option<Cow<'b, [u8]>>, E>,
+    mut read: impl FnMut(Range<u64>) -> Result<Option<Cow<'b, [u8]>>, E>,
     out: &mut Findings,
 ) -> Result<RequestedKeys, E> {
+    let mut failed = None;
+    let mut read = |range| {
+        // After an error nothing is read.
+        let bytes = if failed.is_none() { read(range) } else { Ok(None) };
+        bytes.unwrap_or_else(|error| {
+            failed = Some(error);
+            None
+        })
+    };
     let left = limits.bytes_visited(pte.file_len());
-    let mut reader = Reader { read, left, is_exhausted: false };
+    let mut bytes = Bytes { read: &mut read, left, is_exhausted: false };
     let mut requested = RequestedKeys::default();
-    let mut calls = Calls::new(pte.file_len());
     let Users { plans, calls: all_calls, by_range } = Users::of(pte, &mut requested);
     for plan in &plans {
-        qnn::judge(plan, limits, &mut |bytes| reader.pay(bytes), out);
+        qnn::judge(plan, limits, &mut |len| bytes.pay(len), out);
     }
+    let calls = &mut Calls::new(pte.file_len());
+    let (plans, all_calls, requested_keys) = (&plans, &all_calls, &mut requested);
+    let mut judge =
+        Judge { named, limits, out, plans, all_calls, calls, requested: requested_keys };
     for ((start, end, backend), users) in by_range {
-        let was_exhausted = reader.is_exhausted;
-        let mut judge = Judge {
-            named,
-            limits,
-            out,
-            plans: &plans,
-            all_calls: &all_calls,
-            calls: &mut calls,
-            requested: &mut requested,
-        };
-        match backend {
-            Backend::Xnnpack => judge.payload(start..end, &users, &mut reader)?,
-            Backend::Mlx => judge.mlx(start..end, &users, &mut reader)?,
-            other => judge.other(other, start..end, &users, &mut reader)?,
-        }
-        if reader.is_exhausted && !was_exhausted {
-            judge.unreadable(&users, || {
+        let was_exhausted = bytes.is_exhausted;
+        judge.payload(backend, start..end, &users, &mut bytes);
+        if bytes.is_exhausted && !was_exhausted {
+            judge.report(&users, &PAYLOAD_UNREADABLE, || {
                 "payloads or scales overlap, and would be read more often than is done".into()
             });
         }
     }
-    Ok(requested)
+    failed.map_or(Ok(requested), Err)
 }
 
-/// Judges a standalone payload, package, profile or ETRecord. For XNNPACK and MLX the graph is
+/// Judges a standalone payload, package, profile or ETRecord. If its backend has rules, the graph is
 /// judged, but no calls. For all others only the tables, headers or directories are proven.
 pub(super) fn judge_alone(
-    bytes: &[u8],
+    file: &[u8],
     limits: &Limits,
     out: &mut Findings,
 ) -> Result<(), Unreadable> {
-    match ForeignFormat::of_ends(bytes, bytes) {
-        ForeignFormat::Payload(Backend::Xnnpack) => {}
-        ForeignFormat::Payload(Backend::Mlx) => return judge_mlx(bytes, limits, out),
-        format @ (ForeignFormat::Payload(_)
-        | ForeignFormat::Ptn
-        | ForeignFormat::EtDump
-        | ForeignFormat::EtRecord) => return prove(format, bytes, limits),
-        _ => {}
-    }
-    let graph = XnnpackGraph::parse(bytes, limits)?;
-    let mut left = limits.bytes_visited(wide(bytes.len()));
-    let mut read = |place: Place<'_>| {
-        let Place::Payload(range) = place else { return Ok::<_, Infallible>(None) };
-        let rest = left.checked_sub(range.end.saturating_sub(range.start));
-        left = rest.unwrap_or_default();
-        let at = |pos: u64| usize::try_from(pos).unwrap_or(usize::MAX);
-        Ok(rest.and_then(|_| bytes.get(at(range.start)..at(range.end))))
+    let at = |pos: u64| usize::try_from(pos).unwrap_or(usize::MAX);
+    let mut read = |range: Range<u64>| {
+        file.get(at(range.start)..at(range.end)).map(|bytes| Cow::Owned(bytes.to_vec()))
     };
-    let site = Site::new(None, 0, &graph);
-    match xnnpack::judge(&site, &NamedSizes::unknown(), &mut read, out) {
-        Ok(_) => Ok(()),
-        Err(never) => match never {},
+    let len = wide(file.len());
+    let left = limits.bytes_visited(len);
+    let bytes = &mut Bytes { read: &mut read, left, is_exhausted: false };
+    let subject = Subject { users: &[], start: 0, head: file, len };
+    let format = ForeignFormat::of_ends(file, file);
+    let rules = match format {
+        ForeignFormat::Payload(backend) => rules_of(backend),
+        _ => None,
+    };
+    if let Some(rules) = rules {
+        let mut judge = Judge {
+            named: &NamedSizes::unknown(),
+            limits,
+            out,
+            plans: &[],
+            all_calls: &[],
+            calls: &mut Calls::new(len),
+            requested: &mut RequestedKeys::default(),
+        };
+        return (rules.judge)(&mut judge, &subject, bytes);
+    }
+    match prove(format, &subject, limits, bytes)? {
+        true => Ok(()),
+        false => Err(Unreadable::Magic { magic: array_at(file, 0).unwrap_or_default() }),
     }
 }
 
-/// Judges a whole payload of MLX without its program.
-fn judge_mlx(bytes: &[u8], limits: &Limits, out: &mut Findings) -> Result<(), Unreadable> {
-    let Some(place) = TablesPlace::of_payload(Backend::Mlx, bytes, wide(bytes.len())) else {
-        return Ok(());
+/// Proves the tables, the header or the directory of a payload or another file. Returns whether its format is
+/// known.
+fn prove(
+    format: ForeignFormat,
+    subject: &Subject<'_>,
+    limits: &Limits,
+    bytes: &mut Bytes<'_>,
+) -> Result<bool, Unreadable> {
+    let &Subject { head, len, .. } = subject;
+    let place = match format {
+        ForeignFormat::Payload(backend) => TablesPlace::of_payload(backend, head, len),
+        _ => TablesPlace::of(head, len),
     };
-    let place = place?;
-    let start = place.range.start;
-    let graph = bytes.get(usize::try_from(start).unwrap_or(usize::MAX)..).unwrap_or_default();
-    if let Some(graph) = Tables::read(&place, graph, limits)?.root_as() {
-        mlx::judge(&mlx::Site { delegate: None, start, graph }, &NamedSizes::unknown(), out);
+    let place = place.transpose()?;
+    if let Some(place) = &place {
+        let Some(region) = bytes.read(subject.part(place.range.clone())) else { return Ok(true) };
+        Tables::read(place, &region, limits)?;
     }
-    Ok(())
-}
-
-/// Proves the tables, the header or the directory of a file.
-fn prove(format: ForeignFormat, bytes: &[u8], limits: &Limits) -> Result<(), Unreadable> {
-    let len = wide(bytes.len());
-    let part = |range: Range<u64>| {
-        let at = |pos: u64| usize::try_from(pos).unwrap_or(usize::MAX);
-        bytes.get(at(range.start)..at(range.end)).unwrap_or_default()
-    };
-    let tables = TablesPlace::of(bytes, len).transpose()?;
-    if let Some(place) = &tables {
-        Tables::read(place, part(place.range.clone()), limits)?;
-    }
-    match Sections::of_file(format, len, |range| Ok::<_, Infallible>(part(range))) {
-        Ok(Some(sections)) => sections.map(drop),
-        Ok(None) if tables.is_some() => Ok(()),
-        Ok(None) => Err(Unreadable::Magic { magic: array_at(bytes, 0).unwrap_or_default() }),
-        Err(never) => match never {},
+    let read = |part| bytes.read(subject.part(part)).ok_or(());
+    match Sections::of_file(format, len, read) {
+        Ok(Some(sections)) => sections.map(|_| true),
+        Ok(None) => Ok(place.is_some()),
+        // The bytes are not in memory, or the budget does not cover them.
+        Err(()) => Ok(true),
     }
 }
 
@@ -342,99 +371,49 @@ struct Judge<'j, 'd, 'p, 'a> {
 }
 
 impl<'p, 'a> Judge<'_, '_, 'p, 'a> {
-    /// Judges the payload in a range of the file.
-    fn payload<'b, R, E>(
+    /// Judges the payload of a backend in a range of the file.
+    fn payload(
         &mut self,
+        backend: Backend,
         range: Range<u64>,
         users: &[User],
-        reader: &mut Reader<R>,
-    ) -> Result<(), E>
-    where
-        R: FnMut(Range<u64>) -> Result<Option<Cow<'b, [u8]>>, E>,
-    {
-        let Some(first) = self.delegate(users.first()) else { return Ok(()) };
-        // Until the graph is read, it may request any key.
-        let was_incomplete = core::mem::replace(&mut self.requested.is_incomplete, true);
-        let Some(Head { bytes: head, len }) = reader.head(range.clone())? else { return Ok(()) };
-        let parts = match XnnpackParts::of(&head, len) {
-            Ok(parts) => parts,
-            Err(why) => {
-                self.unreadable(users, || reason(&why));
-                return Ok(());
-            }
+        bytes: &mut Bytes<'_>,
+    ) {
+        let (start, len) = (range.start, range.end.saturating_sub(range.start));
+        let head = bytes.read(start..start.saturating_add(len.min(ForeignFormat::HEAD)));
+        let Some(head) = head else {
+            // The payload may request any key.
+            self.requested.is_incomplete = true;
+            return;
         };
-        let within = |part: Range<u64>| shifted(part, range.start);
-        let Some(bytes) = reader.read(within(parts.graph.clone()))? else { return Ok(()) };
-        let graph = match XnnpackGraph::read(parts, &bytes, self.limits) {
-            Ok(graph) => graph,
-            Err(why) => {
-                self.unreadable(users, || reason(&why));
-                return Ok(());
+        let subject = &Subject { users, start, head: &head, len };
+        if let Some(rules) = rules_of(backend) {
+            if let Err(why) = (rules.judge)(self, subject, bytes) {
+                self.report(users, &PAYLOAD_UNREADABLE, || reason(&why));
             }
-        };
-        self.requested.is_incomplete = was_incomplete;
-        self.requested.add(&graph);
-        let named = self.named;
-        let mut bytes_of = |place: Place<'_>| match place {
-            Place::Payload(part) => reader.read(within(part)),
-            Place::Named(key, len) => named.bytes(key, len, reader),
-        };
-        let site = Site::new(Some(first), range.start, &graph);
-        let judged = xnnpack::judge(&site, named, &mut bytes_of, self.out)?;
-        let Some(judged) = judged else { return Ok(()) };
-        for user in users {
-            let Some(delegate) = self.delegate(Some(user)) else { continue };
-            let site = Site::new(Some(delegate), range.start, &graph);
-            let range = index(user.calls.start)..index(user.calls.end);
-            for (_, instruction, call) in self.all_calls.get(range).unwrap_or_default() {
-                self.calls.judge(&site, delegate, &judged, instruction, *call, self.out);
-            }
+            return;
         }
-        Ok(())
+        // `payload-magic` reports another magic.
+        if backend.magic().is_some_and(|magic| !magic.is_in(&head)) {
+            return;
+        }
+        match prove(ForeignFormat::Payload(backend), subject, self.limits, bytes) {
+            // Only this crate limits the number of sections.
+            Ok(_) | Err(Unreadable::Sections { .. }) => {}
+            // The official runtimes of these backends were not run.
+            Err(why) => self.report(users, &PAYLOAD_STRUCTURE, || {
+                format!("this is no payload of {}: {}", backend.name(), reason(&why))
+            }),
+        }
     }
 
-    /// Judges the payload of MLX in a range of the file.
-    fn mlx<'b, R, E>(
-        &mut self,
-        range: Range<u64>,
-        users: &[User],
-        reader: &mut Reader<R>,
-    ) -> Result<(), E>
-    where
-        R: FnMut(Range<u64>) -> Result<Option<Cow<'b, [u8]>>, E>,
-    {
-        let Some(first) = self.delegate(users.first()) else { return Ok(()) };
-        let Some(Head { bytes: head, len }) = reader.head(range.clone())? else { return Ok(()) };
-        let Some(place) = TablesPlace::of_payload(Backend::Mlx, &head, len) else { return Ok(()) };
-        let place = match place {
-            Ok(place) => place,
-            Err(why) => {
-                self.unreadable(users, || reason(&why));
-                return Ok(());
-            }
-        };
-        let region = shifted(place.range.clone(), range.start);
-        let start = region.start;
-        let bytes = reader.read(region)?;
-        let Some(bytes) = bytes else { return Ok(()) };
-        match Tables::read(&place, &bytes, self.limits) {
-            Ok(tables) => {
-                let Some(graph) = tables.root_as() else { return Ok(()) };
-                let site = mlx::Site { delegate: Some(first), start, graph };
-                mlx::judge(&site, self.named, self.out);
-            }
-            Err(why) => self.unreadable(users, || reason(&why)),
-        }
-        Ok(())
-    }
-
-    /// Reports a payload that cannot be read, at the first delegate that has it.
-    fn unreadable(&mut self, users: &[User], message: impl FnOnce() -> String) {
+    /// Reports a payload at the first delegate that has it.
+    fn report(&mut self, users: &[User], rule: &'static Rule, message: impl FnOnce() -> String) {
         let Some((plan, delegate)) = self.delegate(users.first()) else { return };
         let delegates = plan.view.delegates().unwrap_or_default();
         let Some(table) = delegates.get(index(delegate)) else { return };
         let at = table.processed().map_or(table.raw(), |processed| processed.raw());
-        plan.find(self.out, &PAYLOAD_UNREADABLE, at, &payload_path(delegate), message);
+        plan.find(self.out, rule, at, &payload_path(delegate), message);
     }
 
     /// Returns the method and the index of a delegate.
@@ -445,13 +424,6 @@ impl<'p, 'a> Judge<'_, '_, 'p, 'a> {
         let user = user?;
         Some((self.plans.get(index(user.plan))?, user.delegate))
     }
-}
-
-/// Returns whether the payloads of a backend are judged. Of the others there are no genuine samples to
-/// hold a rule against, and QNN's have a subject of their own.
-fn has_rules(backend: &Backend) -> bool {
-    use Backend::*;
-    matches!(backend, Xnnpack | Vulkan | Mlx | Tosa | Native | EthosU | CoreMl | Vgf | OpenVino)
 }
 
 /// A delegate that has a payload. The struct is small: a file may list a delegate every four bytes.
@@ -492,9 +464,11 @@ impl<'p, 'a> Users<'p, 'a> {
             for (delegate, table) in (0u32..).zip(view.delegates().into_iter().flatten()) {
                 // Other rules report delegates without a payload, and payloads that do not resolve.
                 let Ok(Some(payload)) = pte.payload(table) else { continue };
-                // The keys that payloads of other backends request are unknown.
-                requested.is_incomplete |= payload.backend() != Some(Backend::Xnnpack);
-                if let Some(backend) = payload.backend().filter(has_rules) {
+                // The keys that other payloads request are unknown.
+                let rules = payload.backend().and_then(rules_of);
+                requested.is_incomplete |= rules.is_none_or(|rules| !rules.has_keys);
+                // Of some backends there are no genuine samples to hold a rule against.
+                if let Some(backend) = payload.backend().filter(|backend| backend.has_samples()) {
                     let Range { start, end } = payload.range();
                     cost::look_up("", by_range.len());
                     cost::look_up("", own.len());
@@ -526,11 +500,6 @@ fn calls_of(view: ExecutionPlan<'_>) -> impl Iterator<Item = DelegateInstruction
             _ => None,
         }
     })
-}
-
-/// Returns the range in the file of a part of the payload that begins at `start`.
-fn shifted(part: Range<u64>, start: u64) -> Range<u64> {
-    start.saturating_add(part.start)..start.saturating_add(part.end)
 }
 
 /// Returns the path of a delegate's payload in its method.
@@ -572,30 +541,17 @@ fn path_in_graph(
 }
 
 /// Reads ranges of the file, up to a budget: segments may overlap and be read again.
-struct Reader<R> {
-    read: R,
+struct Bytes<'r> {
+    read: &'r mut dyn FnMut(Range<u64>) -> Option<Cow<'r, [u8]>>,
     left: u64,
     /// Whether a range was not read, because the budget was used up.
     is_exhausted: bool,
 }
 
-impl<'b, R, E> Reader<R>
-where
-    R: FnMut(Range<u64>) -> Result<Option<Cow<'b, [u8]>>, E>,
-{
-    fn read(&mut self, range: Range<u64>) -> Result<Option<Cow<'b, [u8]>>, E> {
-        match self.pay(range.end.saturating_sub(range.start)) {
-            true => (self.read)(range),
-            false => Ok(None),
-        }
-    }
-
-    /// Reads the first bytes of a payload, which have its header.
-    fn head(&mut self, payload: Range<u64>) -> Result<Option<Head<'b>>, E> {
-        let len = payload.end.saturating_sub(payload.start);
-        let bytes =
-            self.read(payload.start..payload.start.saturating_add(len.min(ForeignFormat::HEAD)))?;
-        Ok(bytes.map(|bytes| Head { bytes, len }))
+impl<'r> Bytes<'r> {
+    fn read(&mut self, range: Range<u64>) -> Option<Cow<'r, [u8]>> {
+        let is_paid = self.pay(range.end.saturating_sub(range.start));
+        if is_paid { (self.read)(range) } else { None }
     }
 
     /// Charges a read to the budget. Returns `false` if the budget does not cover it.
@@ -605,10 +561,4 @@ where
         self.is_exhausted |= left.is_none();
         left.is_some()
     }
-}
-
-/// The first bytes of a payload, with the payload's length.
-struct Head<'b> {
-    bytes: Cow<'b, [u8]>,
-    len: u64,
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use pte::check::{CheckDocument, CheckedFile, Checker, Policy, sarif};
+use pte::check::{CheckDocument, CheckedFile, Checker, Policy, judges_payloads_of, sarif};
 use pte::payload::Unreadable;
 use pte::quoted::UntrustedString;
-use pte::{Backend, File, ForeignFormat, Ptd};
+use pte::{File, ForeignFormat, Ptd};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
@@ -254,7 +254,7 @@ impl Check {
             ForeignFormat::Ptn => Some("ptn"),
             _ => return Ok(None),
         };
-        let is_judged = matches!(format, ForeignFormat::Payload(Backend::Xnnpack | Backend::Mlx));
+        let is_judged = matches!(format, ForeignFormat::Payload(of) if judges_payloads_of(of));
         let limits = common.limits();
         let checker = Checker::new().limits(limits).policy(policy.clone());
         match checker.check_payload(&bytes.all(name, &limits)?) {

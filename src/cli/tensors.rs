@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pte::element::{Element, Stats, Tally};
+use pte::payload::graph::Detail;
 use pte::payload::{ConstantPlace, PayloadContents};
 use pte::quoted::{Untrusted, hex};
 use pte::schema::scalar::ScalarType;
@@ -169,9 +170,9 @@ impl Tensors {
     fn open(&self, path: &Path, common: &Common) -> Result<Opened, Problem> {
         let (name, limits) = (name_of(path), common.limits());
         let bytes = Bytes::open(path, &name, Streams::ModelsAndTables)?;
-        let xnnpack = ForeignFormat::Payload(Backend::Xnnpack);
+        let has_constants = |of| matches!(of, ForeignFormat::Payload(of) if lists_constants(of));
         let mut input = match bytes.foreign_format(&name)? {
-            Some(format) if format == xnnpack => match AnyInput::of(bytes, name, &limits)? {
+            Some(format) if has_constants(format) => match AnyInput::of(bytes, name, &limits)? {
                 AnyInput::Other(other) if self.method.is_none() => {
                     return Ok(Opened::Payload(other));
                 }
@@ -620,8 +621,13 @@ fn quantized(record: &QuantizationRecord) -> String {
 /// Returns the number of delegates whose payloads have no known constants.
 fn unknown_delegates(file: &File<'_>, payloads: &[PayloadContents]) -> u64 {
     let File::Pte(pte) = file else { return 0 };
-    let known = payloads.iter().filter(|one| one.backend == Backend::Xnnpack);
+    let known = payloads.iter().filter(|one| lists_constants(one.backend));
     let known: BTreeSet<_> = known.map(|one| (one.range.start, one.range.end)).collect();
     let all = pte.payloads().filter_map(Result::ok).map(|payload| payload.range());
     text::wide(all.filter(|range| !known.contains(&(range.start, range.end))).count())
+}
+
+/// Returns whether the constants in payloads of a backend are known one by one.
+fn lists_constants(backend: Backend) -> bool {
+    backend.graph_detail() == Some(Detail::Constants)
 }

@@ -90,6 +90,8 @@ struct Known {
     magics: &'static [&'static [u8]],
     /// Whether every payload has one of the magics.
     always: bool,
+    /// Whether there are genuine payloads to hold rules against.
+    has_samples: bool,
 }
 
 impl Known {
@@ -100,12 +102,17 @@ impl Known {
         at: usize,
         magics: &'static [&'static [u8]],
     ) -> Self {
-        Self { backend, id, name, at, magics, always: true }
+        Self { backend, id, name, at, magics, always: true, has_samples: true }
     }
 
     /// Marks a backend with some payloads that have no magic.
     const fn or_without(self) -> Self {
         Self { always: false, ..self }
+    }
+
+    /// Marks a backend of which there are no genuine payloads to hold rules against.
+    const fn without_samples(self) -> Self {
+        Self { has_samples: false, ..self }
     }
 }
 
@@ -113,20 +120,20 @@ impl Known {
 static KNOWN: [Known; 16] = [
     Known::new(Backend::Xnnpack, "XnnpackBackend", "XNNPACK", 4, &[&magic::XNNPACK, &magic::XNNPACK_GRAPH[0], &magic::XNNPACK_GRAPH[1]]),
     Known::new(Backend::Vulkan, "VulkanBackend", "Vulkan", 4, &[&magic::VULKAN, &magic::VULKAN_GRAPH]),
-    Known::new(Backend::Mps, "MPSBackend", "MPS", 4, &[&magic::MPS]),
+    Known::new(Backend::Mps, "MPSBackend", "MPS", 4, &[&magic::MPS]).without_samples(),
     Known::new(Backend::Mlx, "MLXBackend", "MLX", 4, &[&magic::MLX]),
     Known::new(Backend::Tosa, "TOSABackend", "TOSA", 4, &[&magic::TOSA]),
     Known::new(Backend::Native, "NativeBackend", "native", 4, &[&magic::NATIVE]),
     Known::new(Backend::EthosU, "EthosUBackend", "Ethos-U", 0, &[magic::ETHOS_U.to_bytes_with_nul()]),
     Known::new(Backend::CoreMl, "CoreMLBackend", "CoreML", 0, &[&magic::CORE_ML_REFERENCE]).or_without(),
-    Known::new(Backend::Qnn, "QnnBackend", "QNN", 0, &[&magic::QNN_CONTEXT, &magic::QNN_GRAPH]).or_without(),
+    Known::new(Backend::Qnn, "QnnBackend", "QNN", 0, &[&magic::QNN_CONTEXT, &magic::QNN_GRAPH]).or_without().without_samples(),
     Known::new(Backend::Vgf, "VgfBackend", "VGF", 0, &[&magic::VGF]).or_without(),
     Known::new(Backend::OpenVino, "OpenvinoBackend", "OpenVINO", 0, &[&magic::OPEN_VINO]).or_without(),
-    Known::new(Backend::Neuropilot, "NeuropilotBackend", "Neuropilot", 0, &[]).or_without(),
-    Known::new(Backend::Neutron, "NeutronBackend", "Neutron", 0, &[]).or_without(),
-    Known::new(Backend::Enn, "EnnBackend", "ENN", 0, &[]).or_without(),
-    Known::new(Backend::Cuda, "CudaBackend", "CUDA", 0, &[]).or_without(),
-    Known::new(Backend::Metal, "MetalBackend", "Metal", 0, &[]).or_without(),
+    Known::new(Backend::Neuropilot, "NeuropilotBackend", "Neuropilot", 0, &[]).or_without().without_samples(),
+    Known::new(Backend::Neutron, "NeutronBackend", "Neutron", 0, &[]).or_without().without_samples(),
+    Known::new(Backend::Enn, "EnnBackend", "ENN", 0, &[]).or_without().without_samples(),
+    Known::new(Backend::Cuda, "CudaBackend", "CUDA", 0, &[]).or_without().without_samples(),
+    Known::new(Backend::Metal, "MetalBackend", "Metal", 0, &[]).or_without().without_samples(),
 ];
 
 /// The magic that every payload of a backend has.
@@ -179,6 +186,12 @@ impl Backend {
     pub fn magic(self) -> Option<Magic> {
         let known = self.known().filter(|known| known.always)?;
         Some(Magic { at: known.at, any_of: known.magics })
+    }
+
+    /// Returns whether there are genuine payloads of the backend to hold rules against. Other payloads are not
+    /// judged.
+    pub fn has_samples(self) -> bool {
+        self.known().is_some_and(|known| known.has_samples)
     }
 
     fn known(self) -> Option<&'static Known> {

@@ -9,38 +9,46 @@ use alloc::collections::BTreeSet;
 use core::fmt;
 use core::ops::Range;
 
-use crate::backend::Backend;
+use crate::backend::{Backend, magic};
 use crate::error::{Error, Result};
+use crate::foreign::{BUNDLED_PROGRAM, ET_DUMP};
 use crate::pte::Pte;
+use binrw::meta::ReadMagic;
 use pte_flat::cost;
+use pte_schema as schema;
 use pte_schema::program::view::BackendDelegate;
 
 mod bundle;
 mod contents;
-mod data_use;
-mod graph;
+mod format;
+pub mod graph;
 mod ids;
-mod inputs;
 mod layout;
 pub mod mlx;
+mod native;
 mod place;
 pub mod qnn_options;
+mod read;
 mod sections;
 mod tables;
+mod tosa;
 mod uses;
 pub mod vulkan;
 pub mod xnnpack;
 
 pub use bundle::Bundle;
-pub use contents::readers;
-pub use contents::{GraphConstant, PayloadContents, Quantization, Reader, Scales};
-pub use data_use::DataUse;
-pub use graph::{Graph, for_each_graph};
+pub use contents::{DataUse, GraphConstant, PayloadContents};
+pub use graph::{Graph, Quantization, Reader, Scales};
 pub use layout::Layout;
 pub use place::{ConstantPlace, Key};
+pub use read::for_each_graph;
 pub use sections::{Scratch, Section, Sections, for_each_sections};
 pub use tables::{Tables, TablesPlace};
 pub use uses::ConstantUses;
+
+/// The backends whose payloads have known tables. The others have sections ([`Sections`]), or are opaque.
+static FORMATS: [&format::Format; 5] =
+    [&xnnpack::FORMAT, &vulkan::FORMAT, &tosa::FORMAT, &native::FORMAT, &mlx::FORMAT];
 
 /// The payload of a delegate (upstream: processed bytes): its backend and its range in the file.
 ///
@@ -94,9 +102,9 @@ impl<'a> Pte<'a> {
 }
 
 impl Backend {
-    /// Returns whether some rules check only payloads of this backend.
-    pub fn has_payload_rules(self) -> bool {
-        matches!(self, Self::Xnnpack | Self::Mlx)
+    /// Returns what documents show of the graphs in payloads of the backend; `None` if their tables are not known.
+    pub fn graph_detail(self) -> Option<graph::Detail> {
+        format::Format::of(self).map(|format| format.detail)
     }
 }
 
@@ -202,3 +210,21 @@ impl fmt::Display for Unreadable {
 }
 
 impl core::error::Error for Unreadable {}
+
+// Schemas and headers declare the magics that writers use now.
+const _: () = {
+    assert!(is_same(schema::bundled_program::desc::SCHEMA.identifier, BUNDLED_PROGRAM[0]));
+    assert!(is_same(schema::etdump::desc::SCHEMA.identifier, ET_DUMP));
+    assert!(is_same(schema::native::desc::SCHEMA.identifier, magic::NATIVE));
+    assert!(is_same(schema::tosa::desc::SCHEMA.identifier, magic::TOSA));
+    assert!(is_same(schema::vulkan::desc::SCHEMA.identifier, magic::VULKAN_GRAPH));
+    assert!(is_same(schema::xnnpack::desc::SCHEMA.identifier, magic::XNNPACK_GRAPH[1]));
+    assert!(is_same(xnnpack::XnnpackHeader::MAGIC, magic::XNNPACK));
+    assert!(is_same(vulkan::VulkanHeader::MAGIC, magic::VULKAN));
+    assert!(is_same(mlx::MlxHeader::MAGIC, magic::MLX));
+};
+
+/// Compares two identifiers at compile time.
+const fn is_same(a: [u8; 4], b: [u8; 4]) -> bool {
+    u32::from_le_bytes(a) == u32::from_le_bytes(b)
+}

@@ -37,11 +37,9 @@ use pte_flat::cost;
 use pte_flat::quoted::{Untrusted, UntrustedString};
 use pte_schema::program::view::ExecutionPlan;
 
-mod backends;
 mod build;
 mod document;
 mod edges;
-mod facts;
 mod nodes;
 mod part;
 mod payload;
@@ -49,7 +47,9 @@ mod text;
 
 pub use document::GraphDocument;
 pub use part::{DrawOptions, Excerpt, InstructionPlace};
-pub use payload::{PayloadArgument, PayloadEdge, PayloadGraph, PayloadNode, PayloadNodeId};
+pub use payload::{
+    PayloadArgument, PayloadAttribute, PayloadEdge, PayloadGraph, PayloadNode, PayloadNodeId,
+};
 pub use text::tensor_type;
 #[cfg(feature = "diff")]
 pub(crate) use text::{dtype_name, joined, list, literal};

@@ -506,7 +506,15 @@ fn delegates_of_other_backends_are_open_or_say_that_they_are_not() {
             &["et_vk.conv_with_clamp.default", "input 0, v", "output 1, v", "float32["][..],
         ),
         ("mlx_mlp", &["TransposeNode", "AddmmNode", "input 0, v"]),
-        ("native_mlp", &["torch.ops.aten.gelu.default", "m0i0n1", "float32[32, 16], float32[32]"]),
+        (
+            "native_mlp",
+            &[
+                "torch.ops.aten.gelu.default",
+                "m0i0n1",
+                "float32[32, 16], float32[32]",
+                "(·, approximate=",
+            ],
+        ),
         ("demo_backend", &["the nodes of this payload are not known"]),
     ] {
         let path = format!("tests/data/pte/{file}.pte");
@@ -521,6 +529,19 @@ fn delegates_of_other_backends_are_open_or_say_that_they_are_not() {
         let payloads = json(&["graph", "--payloads", "--json", &path])["payloads"].clone();
         assert_eq!(payloads.as_array().unwrap().is_empty(), file == "demo_backend");
     }
+}
+
+/// An argument of a native node that is no value is an attribute.
+#[test]
+fn arguments_of_native_nodes_are_attributes() {
+    let payloads = json(&["graph", "--payloads", "--json", "tests/data/pte/native_mlp.pte"]);
+    let nodes = payloads["payloads"][0]["nodes"].as_array().unwrap();
+    let with = |node: &&Value| !node["attributes"].is_null();
+    let nodes: Vec<_> = nodes.iter().filter(with).collect();
+    assert_eq!(nodes.len(), 1);
+    assert_eq!(nodes[0]["name"], "torch.ops.aten.gelu.default");
+    let attributes = json!([{"name": "approximate", "value": "\"tanh\""}]);
+    assert_eq!(nodes[0]["attributes"], attributes);
 }
 
 /// A node of Vulkan reads the tensors of a list, and writes the tensor that no call wrote before.

@@ -8,11 +8,16 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{DELEGATE_KEY_SHORT, DELEGATE_KEY_UNRESOLVED, NamedSize, NamedSizes};
+use super::{
+    BackendRules, Bytes, DELEGATE_KEY_SHORT, DELEGATE_KEY_UNRESOLVED, Judge, NamedSize, NamedSizes,
+    Subject,
+};
 use crate::report::Findings;
 use crate::rule::{Rule, rules};
 use crate::site::Plan;
+use pte_core::backend::Backend;
 use pte_core::error::PathComponent;
+use pte_core::payload::{Tables, TablesPlace, Unreadable};
 use pte_flat::bytes::{narrow, wide};
 use pte_flat::cost;
 use pte_flat::desc::{FieldDesc, Kind, Number, TableDesc};
@@ -58,7 +63,7 @@ rules! {
 }
 
 /// A graph that is being judged, and the place of its findings.
-pub(super) struct Site<'s, 'p> {
+struct Site<'s, 'p> {
     /// The method and the index of the delegate; `None` for a payload without a program.
     pub(super) delegate: Option<(&'s Plan<'s, 's>, u32)>,
     /// The start of the graph in the file.
@@ -73,8 +78,29 @@ struct Counts {
     chains: u64,
 }
 
+pub(super) const JUDGED: BackendRules =
+    BackendRules { backend: Backend::Mlx, has_keys: false, judge: judge_payload };
+
+/// Judges a payload: its header and its graph.
+fn judge_payload(
+    judge: &mut Judge<'_, '_, '_, '_>,
+    payload: &Subject<'_>,
+    bytes: &mut Bytes<'_>,
+) -> Result<(), Unreadable> {
+    let place = TablesPlace::of_payload(Backend::Mlx, payload.head, payload.len);
+    let Some(place) = place.transpose()? else { return Ok(()) };
+    let region = payload.part(place.range.clone());
+    let start = region.start;
+    let Some(region) = bytes.read(region) else { return Ok(()) };
+    if let Some(graph) = Tables::read(&place, &region, judge.limits)?.root_as() {
+        let site = Site { delegate: judge.delegate(payload.users.first()), start, graph };
+        self::judge(&site, judge.named, judge.out);
+    }
+    Ok(())
+}
+
 /// Judges a graph by itself.
-pub(super) fn judge(site: &Site<'_, '_>, named: &NamedSizes<'_>, out: &mut Findings) {
+fn judge(site: &Site<'_, '_>, named: &NamedSizes<'_>, out: &mut Findings) {
     let graph = site.graph;
     let chains = graph.instruction_chains().unwrap_or_default();
     let counts = Counts {

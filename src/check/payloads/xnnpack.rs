@@ -5,20 +5,23 @@
 //! shapes of each call. A stage with findings ends the judgement of the graph, since the later ones
 //! rely on it.
 
+use alloc::borrow::Cow;
 use alloc::string::String;
 
 pub(super) use self::calls::Calls;
 use self::order::Order;
 use self::plain::Vtables;
-pub(super) use self::scales::Place;
+use self::scales::Place;
 use self::unread::Unread;
 use self::value::Values;
-use super::NamedSizes;
+use super::{BackendRules, Bytes, Judge, NamedSizes, Subject};
 use crate::report::Findings;
 use crate::rule::{Rule, rules};
 use crate::site::Plan;
+use pte_core::backend::Backend;
 use pte_core::error::PathComponent;
-use pte_core::payload::xnnpack::{NodeIds, XnnpackGraph, tensor_of};
+use pte_core::payload::Unreadable;
+use pte_core::payload::xnnpack::{NodeIds, XnnpackGraph, XnnpackParts, tensor_of};
 use pte_flat::bytes::{index, narrow};
 use pte_flat::view::Table;
 use pte_schema::program::DataLocation;
@@ -183,19 +186,53 @@ pub(super) struct Judged<'p> {
     values: Values<'p>,
 }
 
+pub(super) const JUDGED: BackendRules =
+    BackendRules { backend: Backend::Xnnpack, has_keys: true, judge: judge_payload };
+
+/// Judges a payload: its header and its graph, and then the calls of its delegates.
+fn judge_payload(
+    judge: &mut Judge<'_, '_, '_, '_>,
+    payload: &Subject<'_>,
+    bytes: &mut Bytes<'_>,
+) -> Result<(), Unreadable> {
+    // Until the graph is read, it may request any key.
+    let was_incomplete = core::mem::replace(&mut judge.requested.is_incomplete, true);
+    let parts = XnnpackParts::of(payload.head, payload.len)?;
+    let Some(region) = bytes.read(payload.part(parts.graph.clone())) else { return Ok(()) };
+    let graph = XnnpackGraph::read(parts, &region, judge.limits)?;
+    judge.requested.is_incomplete = was_incomplete;
+    judge.requested.add(graph.keys());
+    let named = judge.named;
+    let mut read = |place: Place<'_>| match place {
+        Place::Payload(part) => bytes.read(payload.part(part)),
+        Place::Named(key, len) => named.bytes(key, len, bytes),
+    };
+    let site = Site::new(judge.delegate(payload.users.first()), payload.start, &graph);
+    let Some(judged) = self::judge(&site, named, &mut read, judge.out) else { return Ok(()) };
+    for user in payload.users {
+        let Some(delegate) = judge.delegate(Some(user)) else { continue };
+        let site = Site::new(Some(delegate), payload.start, &graph);
+        let range = index(user.calls.start)..index(user.calls.end);
+        for (_, instruction, call) in judge.all_calls.get(range).unwrap_or_default() {
+            judge.calls.judge(&site, delegate, &judged, instruction, *call, judge.out);
+        }
+    }
+    Ok(())
+}
+
 /// Judges a graph by itself. Returns `None` if it has an Error. `read` returns the bytes of
 /// scales, and `named` has the sizes of named data.
-pub(super) fn judge<'p, B: AsRef<[u8]>, E>(
+fn judge<'p, 'b>(
     site: &Site<'_, 'p>,
     named: &NamedSizes<'_>,
-    read: &mut impl FnMut(Place<'_>) -> Result<Option<B>, E>,
+    read: &mut dyn FnMut(Place<'_>) -> Option<Cow<'b, [u8]>>,
     out: &mut Findings,
-) -> Result<Option<Judged<'p>>, E> {
+) -> Option<Judged<'p>> {
     let (mut found, mut notes) = (out.another(), out.another());
     let mut unread = Unread::new(out);
     let values = values::judge(site, named, &mut unread, &mut found);
     if found.is_empty() {
-        scales::judge(site, &values, read, &mut found)?;
+        scales::judge(site, &values, read, &mut found);
     }
     let nodes = judge_nodes(site, &values, &mut unread, &mut found);
     if found.is_empty() && nodes.have_copies {
@@ -209,7 +246,7 @@ pub(super) fn judge<'p, B: AsRef<[u8]>, E>(
     unread.finish(site, &mut found);
     out.extend(found);
     out.extend(notes);
-    Ok(judged)
+    judged
 }
 
 /// What the nodes of a graph need to be judged for together.

@@ -1,31 +1,22 @@
 //! The contents of payloads: their parts, the data that their graphs use, and the constants of
-//! XNNPACK with their quantization and the nodes that read them.
+//! XNNPACK with their quantization and the nodes that read them. All are made from the graph's form.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::data_use::{self, DataUse};
-use super::graph::Graph;
-use super::inputs::{NodeInput, inputs};
+use super::graph::{Data, DataPlace, Datatype, Detail, Graph, Quantization, Reader};
 use super::layout::Layout;
 use super::place::{ConstantPlace, Key, NamedRanges};
 use super::sections::Sections;
 use super::tables::TablesPlace;
-use super::xnnpack::{PayloadConstant, XnnpackGraph, tensor_of};
 use crate::backend::Backend;
 use crate::file::source::Source;
 use crate::foreign::ForeignFormat;
 use crate::handle::{File, Handle, OpenError, ReadVec};
 use crate::limits::Limits;
-use pte_flat::bytes::wide;
+use pte_flat::bytes::{index, wide};
 use pte_flat::cost;
-use pte_flat::desc::{Member, UnionDesc};
-use pte_flat::view::Table;
-use pte_schema::xnnpack::XNNDatatype;
-use pte_schema::xnnpack::view::{
-    PerChannelGroupQuant, PerChannelQuant, XNNQuantParams, XNode, XValue, XValueUnion,
-};
 
 /// The contents of a payload whose layout is known.
 #[derive(Clone, Debug)]
@@ -52,7 +43,7 @@ pub struct GraphConstant {
     /// The id of the value.
     pub value: u32,
     /// The datatype.
-    pub datatype: XNNDatatype,
+    pub datatype: Datatype,
     /// The size of each dimension, outermost first: at most six, the maximum of the backend.
     pub dims: Vec<u32>,
     /// The place of the bytes.
@@ -63,55 +54,18 @@ pub struct GraphConstant {
     pub reader: Option<Reader>,
 }
 
-/// The quantization of a constant.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Quantization {
-    /// One scale and zero point.
-    Tensor {
-        /// The scale.
-        scale: f32,
-        /// The zero point.
-        zero_point: i32,
-    },
-    /// One scale for each index of one dimension.
-    Channel {
-        /// The dimension whose indices have a scale each.
-        axis: i32,
-        /// The place of the scales, which are stored as f32.
-        scales: Scales,
-    },
-    /// One scale for each group of elements of a channel.
-    Group {
-        /// The dimension of the channels.
-        axis: i32,
-        /// The number of elements that share a scale.
-        group_size: i32,
-        /// The place of the scales, which are f32 in the graph and bf16 in a constant.
-        scales: Scales,
-    },
-    /// Another kind of quantization, which a constant cannot have.
-    Other,
-}
-
-/// The place of scales.
+/// The use of data by a graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Scales {
-    /// A list in the graph. The field is the number of scales in the list.
-    Graph(u64),
-    /// A constant of the payload.
-    Constant(ConstantPlace),
-}
-
-/// A node that reads a constant. This struct is small, since a file may have a million constants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Reader {
-    /// The index of the node.
-    pub node: u32,
-    /// The tag of the node's operator.
-    tag: u8,
-    /// The slot of the input in the operator's table.
-    slot: u8,
+pub struct DataUse {
+    /// The place of the data.
+    pub place: ConstantPlace,
+    /// The index of the graph's value with the data; `None` if values have no indices, or if the
+    /// data belongs to no value, such as a shader.
+    pub value: Option<u32>,
+    /// The index of the first node that uses the value, in the order of
+    /// [`Graph::operators`](super::Graph::operators); `None` if it is not known.
+    pub node: Option<u32>,
 }
 
 impl PayloadContents {
@@ -202,7 +156,7 @@ impl PayloadContents {
                     let size = place.range.end.saturating_sub(place.range.start);
                     let Some(rest) = left.checked_sub(size) else { continue };
                     left = rest;
-                    Self::of(backend, range, &place, (&head, &graph), &named)
+                    Self::of(backend, range, &place, &graph, &named)
                 }
                 _ => continue,
             };
@@ -214,63 +168,47 @@ impl PayloadContents {
         Ok(all)
     }
 
-    /// Returns the contents of a payload that is a standalone file of `len` bytes. It begins with
-    /// `head`, and its tables are at `place`.
-    pub fn of_file(
-        backend: Backend,
-        len: u64,
-        place: &TablesPlace,
-        (head, graph): (&[u8], &Graph<'_>),
-    ) -> Self {
-        Self::of(backend, 0..len, place, (head, graph), &NamedRanges::new())
+    /// Returns the contents of a payload that is a standalone file of `len` bytes, with its tables at `place`.
+    pub fn of_file(backend: Backend, len: u64, place: &TablesPlace, graph: &Graph<'_>) -> Self {
+        Self::of(backend, 0..len, place, graph, &NamedRanges::new())
     }
 
     fn of(
         backend: Backend,
         range: Range<u64>,
         place: &TablesPlace,
-        (head, graph): (&[u8], &Graph<'_>),
+        graph: &Graph<'_>,
         named: &NamedRanges<'_>,
     ) -> Self {
         let at = |pos: u64| range.start.saturating_add(pos);
+        let mut places =
+            Places { data: &graph.data, named, start: range.start, keys: BTreeMap::new() };
+        let readers = graph.readers();
         let (mut constants, mut uses) = (Vec::new(), Vec::new());
-        match graph {
-            Graph::Xnnpack(graph) => constants = Self::constants(range.start, graph, named),
-            graph => uses = data_use::all(graph, head, &range, named),
+        if graph.detail == Detail::Constants {
+            let values =
+                graph.used_values().filter_map(|value| Some((value, graph.data_of(value)?)));
+            constants.extend(values.map(|(value, data)| {
+                GraphConstant {
+                    value: value.id,
+                    datatype: value.datatype,
+                    dims: value.dims().to_vec(),
+                    data: places.of(data),
+                    quantization: graph
+                        .quantization_of(value)
+                        .map(|quantization| quantization.of.with_places(|&nth| places.nth(nth))),
+                    reader: readers.get(value.id),
+                }
+            }));
+        } else {
+            uses.extend(graph.data.iter().map(|data| {
+                let value = data.value.filter(|_| graph.detail == Detail::Values);
+                let node = value.and_then(|value| readers.get(value)).map(|reader| reader.node);
+                DataUse { place: places.of(data), value, node }
+            }));
         }
         let graph = at(place.range.start)..at(place.range.end);
         Self { backend, range, graph, constants, uses, layout: None }
-    }
-
-    fn constants(
-        start: u64,
-        graph: &XnnpackGraph<'_>,
-        named: &NamedRanges<'_>,
-    ) -> Vec<GraphConstant> {
-        let mut places = Places { graph, named, start, keys: BTreeMap::new() };
-        let mut readers = readers(graph);
-        let (mut constants, mut seen) = (Vec::new(), BTreeSet::new());
-        for value in graph.root().xvalues().into_iter().flatten() {
-            let Some(tensor) = tensor_of(value).filter(|tensor| tensor.constant_buffer_idx() != 0)
-            else {
-                continue;
-            };
-            // If several values have one id, the backend uses the first.
-            let id = tensor.id_out();
-            cost::look_up("", seen.len());
-            if !seen.insert(id) {
-                continue;
-            }
-            constants.push(GraphConstant {
-                value: id,
-                datatype: tensor.datatype(),
-                dims: tensor.dims().into_iter().flat_map(|dims| dims.iter().take(6)).collect(),
-                data: places.of(tensor.constant_buffer_idx()),
-                quantization: places.quantization(value),
-                reader: readers.remove(&id),
-            });
-        }
-        constants
     }
 }
 
@@ -282,36 +220,13 @@ impl GraphConstant {
     }
 }
 
-impl Quantization {
-    /// Returns the name of the kind: `tensor`, `channel`, `group` or `other`.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Tensor { .. } => "tensor",
-            Self::Channel { .. } => "channel",
-            Self::Group { .. } => "group",
-            Self::Other => "other",
-        }
-    }
-
-    /// Returns the place of the scales; `None` unless they are in a constant.
-    #[must_use]
-    pub fn scales(&self) -> Option<&ConstantPlace> {
-        match self {
-            Self::Channel { scales: Scales::Constant(place), .. }
-            | Self::Group { scales: Scales::Constant(place), .. } => Some(place),
-            _ => None,
-        }
-    }
-}
-
-/// Finds constants. It keeps each key once, since small files may have many constants with one long
+/// Finds data in the file. It keeps each key once, since small files may have many constants with one long
 /// key.
 struct Places<'g, 'p> {
-    graph: &'g XnnpackGraph<'p>,
+    data: &'g [Data<'p>],
+    named: &'g NamedRanges<'g>,
     /// The start of the payload in the file.
     start: u64,
-    named: &'g NamedRanges<'g>,
     /// Each key and its data, by the position and length of the key in memory.
     keys: BTreeMap<(usize, usize), NamedPlace>,
 }
@@ -324,101 +239,27 @@ type NamedPlace = (Key, Option<Range<u64>>);
 const BYTES_PER_SECTION: u64 = 64;
 
 impl Places<'_, '_> {
-    fn of(&mut self, nth: u32) -> ConstantPlace {
+    fn nth(&mut self, nth: u32) -> ConstantPlace {
+        self.data.get(index(nth)).map_or(ConstantPlace::Nowhere, |data| self.of(data))
+    }
+
+    fn of(&mut self, data: &Data<'_>) -> ConstantPlace {
         let at = |pos: u64| self.start.saturating_add(pos);
-        match self.graph.constant(nth) {
-            Ok(PayloadConstant::Behind(range)) => {
-                ConstantPlace::Payload(at(range.start)..at(range.end))
-            }
-            Ok(PayloadConstant::Within { range, .. }) => {
-                ConstantPlace::Payload(at(range.start)..at(range.end))
-            }
-            Ok(PayloadConstant::Named { key, size }) => {
-                let place = (key.as_ptr().addr(), key.len());
+        match data.place {
+            DataPlace::Payload(Range { start, end }) => ConstantPlace::Payload(at(start)..at(end)),
+            DataPlace::Named { key, size } => {
                 cost::look_up("", self.keys.len());
-                let known = self.keys.entry(place).or_insert_with(|| {
-                    cost::look_up(key, self.named.len());
-                    (Key::from(key), self.named.get(key).cloned())
-                });
+                let known =
+                    self.keys.entry((key.as_ptr().addr(), key.len())).or_insert_with(|| {
+                        cost::look_up(key, self.named.len());
+                        (Key::from(key), self.named.get(key).cloned())
+                    });
                 let (key, range) = known.clone();
+                let in_file = range.as_ref().map(|range| range.end.saturating_sub(range.start));
+                let size = if size == 0 { in_file.unwrap_or_default() } else { size };
                 ConstantPlace::Named { key, size, range }
             }
-            Err(_) => ConstantPlace::Nowhere,
+            DataPlace::Nowhere => ConstantPlace::Nowhere,
         }
     }
-
-    fn quantization(&mut self, value: XValue<'_>) -> Option<Quantization> {
-        let Some(XValueUnion::XNNQuantizedTensorValue(value)) = value.xvalue_union() else {
-            return None;
-        };
-        Some(match value.quant_params()? {
-            XNNQuantParams::PerTensorQuant(quant) => {
-                Quantization::Tensor { scale: quant.scale(), zero_point: quant.zero_point() }
-            }
-            XNNQuantParams::PerChannelQuant(quant) => {
-                Quantization::Channel { axis: quant.channel_dim(), scales: self.channels(quant) }
-            }
-            XNNQuantParams::PerChannelGroupQuant(quant) => Quantization::Group {
-                axis: quant.channel_dim(),
-                group_size: quant.group_size(),
-                scales: self.groups(quant),
-            },
-            _ => Quantization::Other,
-        })
-    }
-
-    fn channels(&mut self, quant: PerChannelQuant<'_>) -> Scales {
-        match quant.scale_buffer_idx() {
-            0 => Scales::Graph(quant.scale().map_or(0, |scales| wide(scales.len()))),
-            nth => Scales::Constant(self.of(nth)),
-        }
-    }
-
-    fn groups(&mut self, quant: PerChannelGroupQuant<'_>) -> Scales {
-        let in_graph = quant.scale().map_or(0, |scales| scales.len());
-        let older = quant.scale_bf16().map_or(0, |scales| scales.len());
-        match quant.scale_buffer_idx() {
-            0 => Scales::Graph(wide(in_graph.max(older))),
-            nth => Scales::Constant(self.of(nth)),
-        }
-    }
-}
-
-impl Reader {
-    /// Returns upstream's name of the operator.
-    #[must_use]
-    pub fn operator(&self) -> &'static str {
-        self.member().map_or("", |member| member.name)
-    }
-
-    /// Returns the name of the input: its field without `_id`.
-    #[must_use]
-    pub fn input(&self) -> &'static str {
-        let fields = self.member().map_or(&[][..], |member| member.table.fields);
-        let field = fields.iter().find(|field| field.slot == u16::from(self.slot));
-        field.and_then(|field| field.name.strip_suffix("_id")).unwrap_or_default()
-    }
-
-    /// Returns whether the constant is a weight, by which a node multiplies its input.
-    #[must_use]
-    pub fn is_weight(&self) -> bool {
-        self.input() == "filter" || self.operator() == "XNNBatchMatrixMultiply"
-    }
-
-    fn member(self) -> Option<&'static Member> {
-        let (_, union): (u16, &'static UnionDesc) = XNode::DESC.union?;
-        union.member(self.tag)
-    }
-}
-
-/// Returns the first node that reads each value.
-pub fn readers(graph: &XnnpackGraph<'_>) -> BTreeMap<u32, Reader> {
-    let mut readers = BTreeMap::new();
-    for (node, table) in (0..).zip(graph.root().xnodes().into_iter().flatten()) {
-        for NodeInput { tag, input, id } in inputs(table) {
-            cost::look_up("", readers.len());
-            readers.entry(id).or_insert(Reader { node, tag, slot: input.slot });
-        }
-    }
-    readers
 }

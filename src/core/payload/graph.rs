@@ -1,253 +1,632 @@
-//! The graphs in payloads of backends whose tables are known.
+//! The graph of a payload in the form that all backends share: nodes, values, and the data of values.
+//!
+//! Each backend has a function that makes the form from its tables ([`Format`](super::format::Format)). All
+//! documents about payloads are made from the form.
 
-use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use core::ops::{Deref, Range};
+use core::fmt;
+use core::ops::Range;
 
-use super::tables::{Tables, TablesPlace};
-use super::xnnpack::{XnnpackGraph, XnnpackParts};
-use super::{Payload, Unreadable};
-use crate::backend::Backend;
-use crate::file::source::Source;
-use crate::foreign::ForeignFormat;
-use crate::handle::{File, Handle, OpenError, ReadVec};
-use crate::limits::Limits;
-use pte_flat::bytes::until_nul;
-use pte_flat::view::{List, TableIter};
-use pte_schema::mlx::SlotType;
-use pte_schema::mlx::view::{MLXGraph, SlotVariant};
-use pte_schema::native;
-use pte_schema::tosa::view::TosaGraph;
-use pte_schema::vulkan::view::VkGraph;
-use pte_schema::xnnpack::view::XNode;
+use super::ids::IdMap;
+use pte_flat::bytes::{index, narrow};
+use pte_flat::cost;
+use pte_flat::desc::{Kind, Member};
+use pte_flat::view::{Strings, Vector};
+
+/// The id that means no value, and the index that means no argument (`XNN_INVALID_VALUE_ID`).
+pub const NO_ID: u32 = u32::MAX;
+
+/// The maximum number of dimensions that are kept of a value. XNNPACK accepts no more.
+pub const MOST_DIMS: usize = 6;
 
 /// The graph of a payload.
-#[derive(Clone, Debug)]
-pub enum Graph<'p> {
-    /// A graph of XNNPACK.
-    Xnnpack(XnnpackGraph<'p>),
-    /// A graph of Vulkan.
-    Vulkan(VkGraph<'p>),
-    /// A graph of TOSA.
-    Tosa(TosaGraph<'p>),
-    /// The graphs of methods of the native backend.
-    Native(native::view::Program<'p>),
-    /// A graph of MLX.
-    Mlx(MLXGraph<'p>),
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Graph<'p> {
+    /// What documents show of the graph.
+    pub detail: Detail,
+    /// The nodes, in execution order.
+    pub nodes: Vec<Node>,
+    /// The ids of the values that nodes read and write, one node after the other.
+    pub operands: Vec<u32>,
+    /// The attributes, one node after the other.
+    pub attributes: Vec<Attribute<'p>>,
+    /// The values, in the order of the payload. If several have one id, the backend uses the first.
+    pub values: Vec<Value>,
+    /// The data that values and shaders use, each piece once.
+    pub data: Vec<Data<'p>>,
+    /// The names of operators that the payload spells.
+    pub names: Vec<&'p str>,
+    quantizations: Vec<ValueQuantization>,
+    /// The index of the first value with each id.
+    ids: IdMap<u32>,
 }
+
+/// What documents show of the graphs of a backend.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// The operators.
+    #[default]
+    Operators,
+    /// Also the datatypes of values and the size of the data.
+    Values,
+    /// Also each constant, with its quantization and its reader.
+    Constants,
+}
+
+/// A node of a graph: a call of an operator.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Node {
+    /// The operator.
+    pub operator: Operator,
+    /// The number of values that the node writes.
+    pub outputs: u8,
+    /// The number of graphs around the node's own, each an argument of a node of the next. The values of such
+    /// a graph are not in the form.
+    pub depth: u8,
+    /// The position of the first operand in [`Graph::operands`].
+    pub begin: u32,
+    /// The position of the first attribute in [`Graph::attributes`].
+    pub attributes: u32,
+}
+
+/// An operator.
+#[derive(Clone, Copy, Debug)]
+pub enum Operator {
+    /// The operator is unknown.
+    Unknown,
+    /// A member of the union of operators in the schema.
+    Member(&'static Member),
+    /// A name, by its index in [`Graph::names`].
+    Named(u32),
+}
+
+/// An argument of a node that is not a value of the graph.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Attribute<'p> {
+    /// The name of the parameter.
+    pub name: &'p str,
+    /// The argument.
+    pub literal: Literal<'p>,
+}
+
+/// A literal argument.
+#[derive(Clone, Copy, Debug)]
+pub enum Literal<'p> {
+    /// No argument.
+    None,
+    /// An integer.
+    Int(i64),
+    /// A floating-point number.
+    Float(f64),
+    /// A bool.
+    Bool(bool),
+    /// A text.
+    Text(&'p str),
+    /// The name of an enum's value.
+    Name(&'static str),
+    /// A list of integers.
+    Ints(Vector<'p, i64>),
+    /// A list of floating-point numbers.
+    Floats(Vector<'p, f64>),
+    /// A list of bools.
+    Bools(Vector<'p, bool>),
+}
+
+/// A value of a graph.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Value {
+    /// The id.
+    pub id: u32,
+    /// The datatype.
+    pub datatype: Datatype,
+    /// The number of dimensions.
+    pub rank: u32,
+    dims: [u32; MOST_DIMS],
+    /// The index of the call's argument, or [`NO_ID`].
+    pub argument: u32,
+    /// The role.
+    pub role: Role,
+    /// Whether a node writes the value.
+    pub is_written: bool,
+    /// The index in [`Graph::data`], or [`NO_ID`].
+    data: u32,
+    /// The index of the quantization, or [`NO_ID`].
+    quantization: u32,
+}
+
+/// The role of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// An input of the graph.
+    Input,
+    /// An output of the graph.
+    Output,
+    /// A constant.
+    Constant,
+    /// Any other value.
+    Inner,
+}
+
+/// The datatype of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Datatype {
+    /// The name in the schema of the backend.
+    Known(&'static str),
+    /// The number of a datatype that the schema does not have.
+    Unknown(i32),
+}
+
+/// The quantization of a value.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ValueQuantization {
+    /// The name of the kind in the schema; `None` if unknown.
+    pub name: Option<&'static str>,
+    /// The quantization. Scales in a constant are given by the index in [`Graph::data`].
+    pub of: Quantization<u32>,
+}
+
+/// The quantization of a constant. `P` is the place of scales.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Quantization<P = super::ConstantPlace> {
+    /// One scale and zero point.
+    Tensor {
+        /// The scale.
+        scale: f32,
+        /// The zero point.
+        zero_point: i32,
+    },
+    /// One scale for each index of one dimension.
+    Channel {
+        /// The dimension whose indices have a scale each.
+        axis: i32,
+        /// The place of the scales, which are stored as f32.
+        scales: Scales<P>,
+    },
+    /// One scale for each group of elements of a channel.
+    Group {
+        /// The dimension of the channels.
+        axis: i32,
+        /// The number of elements that share a scale.
+        group_size: i32,
+        /// The place of the scales, which are f32 in the graph and bf16 in a constant.
+        scales: Scales<P>,
+    },
+    /// Another kind of quantization, which a constant cannot have.
+    Other,
+}
+
+/// The place of scales.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scales<P = super::ConstantPlace> {
+    /// A list in the graph. The field is the number of scales in the list.
+    Graph(u64),
+    /// A constant of the payload.
+    Constant(P),
+}
+
+/// A piece of data that a graph uses.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Data<'p> {
+    /// The place.
+    pub place: DataPlace<'p>,
+    /// The id of the first value that uses it; `None` if there is none, as for a shader.
+    pub value: Option<u32>,
+    /// Whether it is the scales of that value.
+    pub is_scales: bool,
+}
+
+/// The place of data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DataPlace<'p> {
+    /// A range of the payload.
+    Payload(Range<u64>),
+    /// Named data, of the program or of a `.ptd`.
+    Named {
+        /// The key, up to its first NUL.
+        key: &'p str,
+        /// The number of bytes that the payload declares for the data; 0 if it declares none.
+        size: u64,
+    },
+    /// Nowhere: the backend refuses the payload.
+    Nowhere,
+}
+
+/// A node that reads a value. This struct is small, since a file may have a million constants.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Reader {
+    /// The index of the node.
+    pub node: u32,
+    /// The index of the input among the node's inputs.
+    position: u8,
+    member: Option<&'static Member>,
+}
+
+/// The first node that reads each value.
+#[derive(Debug)]
+pub struct Readers(IdMap<Reader>);
 
 impl<'p> Graph<'p> {
     /// Returns the operator of each node, in execution order; `None` for an unknown operator.
     pub fn operators(&self) -> impl Iterator<Item = Option<&'p str>> {
-        let operators: Box<dyn Iterator<Item = Option<&'p str>> + 'p> = match self {
-            Self::Xnnpack(graph) => {
-                let nodes = graph.root().xnodes().into_iter().flatten();
-                let operator = |node: XNode<'p>| node.xnode_union().and_then(|node| node.name());
-                Box::new(nodes.map(operator))
-            }
-            Self::Vulkan(graph) => {
-                Box::new(graph.chain().into_iter().flatten().map(|call| call.name()))
-            }
-            Self::Tosa(graph) => {
-                let blocks = graph.regions().into_iter().flatten();
-                let blocks = blocks.flat_map(|region| region.blocks().into_iter().flatten());
-                let nodes = blocks.flat_map(|block| block.operators().into_iter().flatten());
-                Box::new(nodes.map(|node| node.op().name()))
-            }
-            Self::Native(program) => {
-                let methods = program.methods().into_iter().flatten();
-                Box::new(methods.filter_map(|method| method.graph()).flat_map(Calls::of))
-            }
-            Self::Mlx(graph) => {
-                let chains = graph.instruction_chains().into_iter().flatten();
-                let calls = chains.flat_map(|chain| chain.instructions().into_iter().flatten());
-                Box::new(calls.map(|call| call.op().and_then(|op| op.name())))
-            }
-        };
-        operators
+        self.nodes.iter().map(|node| self.operator(node))
     }
 
-    /// Returns the keys of the named data that the graph requests: one for each constant with a
-    /// key.
+    /// Returns the operator of a node; `None` for an unknown operator.
+    pub fn operator(&self, node: &Node) -> Option<&'p str> {
+        match node.operator {
+            Operator::Unknown => None,
+            Operator::Member(member) => Some(member.name),
+            Operator::Named(nth) => self.names.get(index(nth)).copied(),
+        }
+    }
+
+    /// Returns the ids of the values that a node reads, and those that it writes.
+    pub fn operands(&self, nth: u32) -> (&[u32], &[u32]) {
+        operands(&self.nodes, &self.operands, nth)
+    }
+
+    /// Returns the first value with an id, which is the one that the backend uses.
+    pub fn value(&self, id: u32) -> Option<&Value> {
+        self.values.get(index(self.ids.get(id)?))
+    }
+
+    /// Returns the values that the backend uses: of each id the first.
+    pub fn used_values(&self) -> impl Iterator<Item = &Value> {
+        let values = (0u32..).zip(&self.values);
+        values.filter(|(nth, value)| self.ids.get(value.id) == Some(*nth)).map(|(_, value)| value)
+    }
+
+    /// Returns the keys of the named data that the graph requests.
     pub fn keys(&self) -> impl Iterator<Item = &'p str> {
-        let keys: Box<dyn Iterator<Item = Option<&'p str>> + 'p> = match self {
-            Self::Xnnpack(graph) => Box::new(graph.keys().map(Some)),
-            Self::Vulkan(graph) => {
-                let constants = graph.constants().into_iter().flatten();
-                Box::new(constants.map(|constant| constant.named_key()))
-            }
-            Self::Mlx(graph) => {
-                let count = graph.num_constant_tensors();
-                let is_constant = move |slot: SlotVariant<'_>| {
-                    slot.slot_type() == SlotType::TensorSlot && slot.idx() < count
-                };
-                let slots = graph.named_slots().into_iter().flatten();
-                let constants = slots.filter(move |slot| slot.slot().is_some_and(is_constant));
-                Box::new(constants.map(|slot| slot.name()))
-            }
-            Self::Native(program) => {
-                let methods = program.methods().into_iter().flatten();
-                let constants = methods.flat_map(|method| method.constants().into_iter().flatten());
-                Box::new(constants.map(|constant| constant.data_key()))
-            }
-            Self::Tosa(_) => Box::new(core::iter::empty()),
-        };
-        keys.flatten().map(until_nul).filter(|key| !key.is_empty())
-    }
-
-    /// Calls `each` with the graph of a payload of `len` bytes, or with `None` if its tables are
-    /// not known. `read` returns a range of the payload; if it returns `None`, `each` is not
-    /// called.
-    ///
-    /// # Errors
-    ///
-    /// The errors of `read`.
-    pub fn with<B: Deref<Target = [u8]>, E>(
-        backend: Option<Backend>,
-        len: u64,
-        mut read: impl FnMut(Range<u64>) -> Result<Option<B>, E>,
-        limits: &Limits,
-        each: impl FnOnce(Result<Option<Graph<'_>>, Unreadable>),
-    ) -> Result<(), E> {
-        let Some(backend) = backend.filter(|backend| TablesPlace::is_known(*backend)) else {
-            each(Ok(None));
-            return Ok(());
-        };
-        let Some(head) = read(0..len.min(ForeignFormat::HEAD))? else { return Ok(()) };
-        let place = match TablesPlace::of_payload(backend, &head, len) {
-            None => {
-                each(Ok(None));
-                return Ok(());
-            }
-            Some(Err(why)) => {
-                each(Err(why));
-                return Ok(());
-            }
-            Some(Ok(place)) => place,
-        };
-        if let Some(bytes) = read(place.range.clone())? {
-            each(Graph::at(backend, &place, (&head, len), &bytes, limits));
-        }
-        Ok(())
-    }
-
-    /// Proves the graph at `place` with these `bytes`, in a payload of `len` bytes that begins with
-    /// `head`.
-    pub fn at(
-        backend: Backend,
-        place: &TablesPlace,
-        (head, len): (&[u8], u64),
-        bytes: &'p [u8],
-        limits: &Limits,
-    ) -> Result<Option<Self>, Unreadable> {
-        match backend {
-            Backend::Xnnpack => XnnpackParts::of(head, len)
-                .and_then(|parts| XnnpackGraph::read(parts, bytes, limits))
-                .map(|graph| Some(Graph::Xnnpack(graph))),
-            _ => Tables::read(place, bytes, limits).map(Graph::of),
-        }
-    }
-
-    /// Returns the graph, if the root table is that of Vulkan, TOSA, the native backend or MLX.
-    fn of(tables: Tables<'p>) -> Option<Self> {
-        let graph = tables.root_as().map(Self::Vulkan);
-        let graph = graph.or_else(|| tables.root_as().map(Self::Tosa));
-        let graph = graph.or_else(|| tables.root_as().map(Self::Native));
-        graph.or_else(|| tables.root_as().map(Self::Mlx))
-    }
-}
-
-impl<'p> XnnpackGraph<'p> {
-    /// Returns the keys of the named data that the constants are in, up to the first NUL.
-    pub fn keys(&self) -> impl Iterator<Item = &'p str> + use<'p> {
-        let constants = self.root().constant_data().into_iter().flatten();
-        constants.filter_map(|constant| constant.named_key()).map(until_nul)
-    }
-}
-
-/// Iterates over the operators that a graph of the native backend calls. A node's argument may have
-/// a graph, whose operators follow those of the node.
-struct Calls<'p> {
-    /// The graphs that contain the next node, the innermost last.
-    graphs: Vec<OpenGraph<'p>>,
-}
-
-/// A graph that is partly read: its next nodes, and the next arguments of the last node.
-struct OpenGraph<'p> {
-    nodes: TableIter<'p, native::view::Node<'p>>,
-    inputs: TableIter<'p, native::view::NamedArgument<'p>>,
-}
-
-impl<'p> Calls<'p> {
-    fn of(graph: native::view::Graph<'p>) -> Self {
-        Self { graphs: Vec::from([OpenGraph::of(graph)]) }
-    }
-}
-
-impl<'p> OpenGraph<'p> {
-    fn of(graph: native::view::Graph<'p>) -> Self {
-        let nodes = graph.nodes().unwrap_or_default();
-        Self { nodes: nodes.iter(), inputs: List::default().iter() }
-    }
-
-    /// Returns the graph of the next argument that has a graph.
-    fn inner(&mut self) -> Option<native::view::Graph<'p>> {
-        self.inputs.find_map(|input| match input.arg()?.value()? {
-            native::view::ArgumentValue::GraphArg(graph) => graph.graph(),
+        let keys = self.data.iter().filter_map(|data| match data.place {
+            DataPlace::Named { key, .. } => Some(key),
             _ => None,
+        });
+        keys.filter(|key| !key.is_empty())
+    }
+
+    /// Returns the data of a value; `None` for a value without data.
+    pub fn data_of(&self, value: &Value) -> Option<&Data<'p>> {
+        self.data.get(index(value.data))
+    }
+
+    /// Returns the quantization of a value; `None` for a value without one.
+    pub fn quantization_of(&self, value: &Value) -> Option<&ValueQuantization> {
+        self.quantizations.get(index(value.quantization))
+    }
+
+    /// Finds the first node that reads each value.
+    pub fn readers(&self) -> Readers {
+        let mut readers = IdMap::new(self.values.len());
+        for (nth, node) in (0u32..).zip(&self.nodes) {
+            let member = match node.operator {
+                Operator::Member(member) => Some(member),
+                _ => None,
+            };
+            for (position, &id) in (0u8..).zip(self.operands(nth).0) {
+                readers.insert_first(id, Reader { node: nth, position, member });
+            }
+        }
+        Readers(readers)
+    }
+}
+
+/// Returns the ids of the values that a node reads, and those that it writes.
+pub fn operands<'o>(nodes: &[Node], operands: &'o [u32], nth: u32) -> (&'o [u32], &'o [u32]) {
+    let Some(node) = nodes.get(index(nth)) else { return (&[], &[]) };
+    let next = nodes.get(index(nth).saturating_add(1));
+    let end = next.map_or(operands.len(), |next| index(next.begin));
+    let operands = operands.get(index(node.begin)..end).unwrap_or_default();
+    operands.split_at(operands.len().saturating_sub(node.outputs.into()))
+}
+
+impl Value {
+    /// Returns the sizes of the first dimensions, outermost first.
+    #[must_use]
+    pub fn dims(&self) -> &[u32] {
+        self.dims.get(..index(self.rank)).unwrap_or(&self.dims)
+    }
+}
+
+impl Datatype {
+    /// Returns the name in the schema of the backend; `None` for an unknown datatype.
+    #[must_use]
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Known(name) => Some(name),
+            Self::Unknown(_) => None,
+        }
+    }
+
+    /// Returns the datatype with a number and, if it is known, a name.
+    pub(super) fn new(name: Option<&'static str>, number: impl Into<i64>) -> Self {
+        let unknown = || Self::Unknown(i32::try_from(number.into()).unwrap_or(i32::MAX));
+        name.map_or_else(unknown, Self::Known)
+    }
+}
+
+impl fmt::Display for Datatype {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Known(name) => f.write_str(name),
+            Self::Unknown(number) => number.fmt(f),
+        }
+    }
+}
+
+impl<P> Quantization<P> {
+    /// Returns the name of the kind: `tensor`, `channel`, `group` or `other`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Tensor { .. } => "tensor",
+            Self::Channel { .. } => "channel",
+            Self::Group { .. } => "group",
+            Self::Other => "other",
+        }
+    }
+
+    /// Returns the place of the scales; `None` unless they are in a constant.
+    #[must_use]
+    pub fn scales(&self) -> Option<&P> {
+        match self {
+            Self::Channel { scales: Scales::Constant(place), .. }
+            | Self::Group { scales: Scales::Constant(place), .. } => Some(place),
+            _ => None,
+        }
+    }
+
+    /// Returns the number of elements of a group.
+    #[must_use]
+    pub fn group_size(&self) -> Option<i32> {
+        match self {
+            Self::Group { group_size, .. } => Some(*group_size),
+            _ => None,
+        }
+    }
+
+    /// Returns the same quantization with its scales at another kind of place.
+    pub(super) fn with_places<Q>(&self, place: impl FnOnce(&P) -> Q) -> Quantization<Q> {
+        let of = |scales: &Scales<P>| match scales {
+            Scales::Graph(count) => Scales::Graph(*count),
+            Scales::Constant(of) => Scales::Constant(place(of)),
+        };
+        match self {
+            Self::Tensor { scale, zero_point } => {
+                Quantization::Tensor { scale: *scale, zero_point: *zero_point }
+            }
+            Self::Channel { axis, scales } => {
+                Quantization::Channel { axis: *axis, scales: of(scales) }
+            }
+            Self::Group { axis, group_size, scales } => {
+                Quantization::Group { axis: *axis, group_size: *group_size, scales: of(scales) }
+            }
+            Self::Other => Quantization::Other,
+        }
+    }
+}
+
+impl Readers {
+    /// Returns the first node that reads the value with an id.
+    #[must_use]
+    pub fn get(&self, id: u32) -> Option<Reader> {
+        self.0.get(id)
+    }
+}
+
+impl PartialEq for Reader {
+    fn eq(&self, other: &Self) -> bool {
+        let key = |of: &Self| (of.node, of.position, of.operator());
+        key(self) == key(other)
+    }
+}
+
+impl Eq for Reader {}
+
+impl Reader {
+    /// Returns upstream's name of the operator.
+    #[must_use]
+    pub fn operator(&self) -> &'static str {
+        self.member.map_or("", |member| member.name)
+    }
+
+    /// Returns the name of the input: its field without `_id`.
+    #[must_use]
+    pub fn input(&self) -> &'static str {
+        // The fields of inputs are numbers whose names end with `_id`, in the order of inputs.
+        let fields = self.member.map_or(&[][..], |member| member.table.fields);
+        let numbers = fields.iter().filter(|field| matches!(field.kind, Kind::Scalar(_)));
+        let names = numbers.filter_map(|field| field.name.strip_suffix("_id"));
+        let mut inputs = names.filter(|name| !name.starts_with("output"));
+        inputs.nth(self.position.into()).unwrap_or_default()
+    }
+
+    /// Returns whether the value is a weight, by which a node multiplies its input.
+    #[must_use]
+    pub fn is_weight(&self) -> bool {
+        self.input() == "filter" || self.operator() == "XNNBatchMatrixMultiply"
+    }
+}
+
+/// The inputs or the outputs of a call, with the index of their argument: those of a graph, and those that a
+/// [`Builder`] makes from them.
+pub(super) struct Ends {
+    inputs: BTreeMap<u32, u32>,
+    outputs: BTreeMap<u32, u32>,
+}
+
+impl Ends {
+    /// Returns the ends of a graph with these inputs and outputs. The arguments of a call are the inputs, and
+    /// then the outputs.
+    pub(super) fn new(
+        inputs: impl IntoIterator<Item = u32>,
+        outputs: impl IntoIterator<Item = u32>,
+    ) -> Self {
+        let mut arguments = 0u32..;
+        let inputs = inputs.into_iter().zip(&mut arguments).collect();
+        let outputs = outputs.into_iter().zip(arguments).collect();
+        Self { inputs, outputs }
+    }
+
+    /// Returns the role of a value, and the index of its argument.
+    pub(super) fn role(&self, id: u32, is_constant: bool) -> (Role, u32) {
+        cost::look_up("", self.inputs.len().saturating_add(self.outputs.len()));
+        match (self.inputs.get(&id), self.outputs.get(&id)) {
+            (Some(&argument), _) => (Role::Input, argument),
+            (None, Some(&argument)) => (Role::Output, argument),
+            (None, None) if is_constant => (Role::Constant, NO_ID),
+            (None, None) => (Role::Inner, NO_ID),
+        }
+    }
+}
+
+/// Collects a graph.
+#[derive(Default)]
+pub(super) struct Builder<'p> {
+    graph: Graph<'p>,
+    /// The names of operators, by their position and length in memory: calls may share a long name.
+    names: BTreeMap<(usize, usize), u32>,
+    /// The ids of values, by their names in the current part of the graph.
+    ids: BTreeMap<&'p str, u32>,
+    /// The same ids by the position and length of a name in memory: a long name is compared once, although
+    /// nodes may share it.
+    places: BTreeMap<(usize, usize), u32>,
+    next_id: u32,
+}
+
+impl<'p> Builder<'p> {
+    /// Adds a value with its number of dimensions and their sizes, its role and the index of its argument.
+    pub(super) fn value(
+        &mut self,
+        id: u32,
+        datatype: Datatype,
+        (rank, sizes): (usize, impl Iterator<Item = u32>),
+        (role, argument): (Role, u32),
+    ) {
+        let rank = narrow(rank);
+        let mut dims = [0; MOST_DIMS];
+        dims.iter_mut().zip(sizes).for_each(|(to, size)| *to = size);
+        let (is_written, data, quantization) = (false, NO_ID, NO_ID);
+        let value =
+            Value { id, datatype, rank, dims, argument, role, is_written, data, quantization };
+        self.graph.values.push(value);
+    }
+
+    /// Adds data, and returns its index.
+    pub(super) fn data(&mut self, place: DataPlace<'p>, value: Option<u32>) -> u32 {
+        self.graph.data.push(Data { place, value, is_scales: false });
+        narrow(self.graph.data.len()).saturating_sub(1)
+    }
+
+    /// Says that data is the scales of its first value.
+    pub(super) fn set_scales(&mut self, nth: u32) {
+        self.graph.data.get_mut(index(nth)).into_iter().for_each(|data| data.is_scales = true);
+    }
+
+    /// Sets the data of the last value.
+    pub(super) fn set_data(&mut self, nth: u32) {
+        self.graph.values.last_mut().into_iter().for_each(|value| value.data = nth);
+    }
+
+    /// Sets the quantization of the last value.
+    pub(super) fn set_quantization(&mut self, quantization: ValueQuantization) {
+        let nth = narrow(self.graph.quantizations.len());
+        self.graph.quantizations.push(quantization);
+        self.graph.values.last_mut().into_iter().for_each(|value| value.quantization = nth);
+    }
+
+    /// Forgets the names of values: another part of the graph begins.
+    pub(super) fn begin_part(&mut self) {
+        self.ids.clear();
+        self.places.clear();
+    }
+
+    /// Returns the id of a value with a name.
+    pub(super) fn id(&mut self, name: &'p str) -> u32 {
+        let place = (name.as_ptr().addr(), name.len());
+        cost::look_up("", self.places.len());
+        *self.places.entry(place).or_insert_with(|| {
+            cost::look_up(name, self.ids.len());
+            *self.ids.entry(name).or_insert_with(|| {
+                let id = self.next_id;
+                self.next_id = id.saturating_add(1);
+                id
+            })
         })
     }
-}
 
-impl<'p> Iterator for Calls<'p> {
-    type Item = Option<&'p str>;
+    /// Returns the ids of the values with these names.
+    pub(super) fn ids(&mut self, names: Option<Strings<'p>>) -> Vec<u32> {
+        names.into_iter().flatten().map(|name| self.id(name)).collect()
+    }
 
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let last = self.graphs.last_mut()?;
-            if let Some(inner) = last.inner() {
-                self.graphs.push(OpenGraph::of(inner));
-                continue;
-            }
-            let Some(node) = last.nodes.next() else {
-                self.graphs.pop();
-                continue;
-            };
-            last.inputs = node.inputs().unwrap_or_default().iter();
-            if node.op_kind() == native::OpKind::CALL_FUNCTION {
-                return Some(node.target());
+    /// Returns an operator by its name.
+    pub(super) fn named(&mut self, name: Option<&'p str>) -> Operator {
+        let Some(name) = name else { return Operator::Unknown };
+        cost::look_up("", self.names.len());
+        let nth = *self.names.entry((name.as_ptr().addr(), name.len())).or_insert_with(|| {
+            self.graph.names.push(name);
+            narrow(self.graph.names.len()).saturating_sub(1)
+        });
+        Operator::Named(nth)
+    }
+
+    /// Adds an attribute of the next node.
+    pub(super) fn attribute(&mut self, name: &'p str, literal: Literal<'p>) {
+        self.graph.attributes.push(Attribute { name, literal });
+    }
+
+    /// Returns the number of attributes, which is the position of the next node's first one.
+    pub(super) fn next_attribute(&self) -> u32 {
+        narrow(self.graph.attributes.len())
+    }
+
+    /// Adds a node without attributes.
+    pub(super) fn node(&mut self, operator: Operator, reads: &[u32], writes: &[u32]) {
+        self.node_with(operator, (reads, writes), self.next_attribute());
+    }
+
+    /// Adds a node whose attributes begin at `attributes`.
+    pub(super) fn node_with(
+        &mut self,
+        operator: Operator,
+        (reads, writes): (&[u32], &[u32]),
+        attributes: u32,
+    ) {
+        // A node has a small number of outputs, if it is genuine.
+        let writes = writes.get(..writes.len().min(u8::MAX.into())).unwrap_or_default();
+        let outputs = u8::try_from(writes.len()).unwrap_or_default();
+        let begin = narrow(self.graph.operands.len());
+        self.graph.operands.extend(reads.iter().chain(writes));
+        self.graph.nodes.push(Node { operator, outputs, depth: 0, begin, attributes });
+    }
+
+    /// Says that the last node is in a graph that is an argument, at this depth.
+    pub(super) fn set_depth(&mut self, depth: usize) {
+        let depth = u8::try_from(depth).unwrap_or(u8::MAX);
+        self.graph.nodes.last_mut().into_iter().for_each(|node| node.depth = depth);
+    }
+
+    pub(super) fn finish(self) -> Graph<'p> {
+        let mut graph = self.graph;
+        graph.ids = IdMap::new(graph.values.len());
+        for (nth, value) in (0u32..).zip(&graph.values) {
+            graph.ids.insert_first(value.id, nth);
+        }
+        for nth in 0..narrow(graph.nodes.len()) {
+            for &id in operands(&graph.nodes, &graph.operands, nth).1 {
+                let value = graph.ids.get(id).and_then(|nth| graph.values.get_mut(index(nth)));
+                value.into_iter().for_each(|value| value.is_written = true);
             }
         }
+        graph
     }
-}
-
-/// Calls `each` with every payload of a program and its graph, which is `None` if its tables are
-/// not known. A payload that several delegates share is read once.
-///
-/// Only headers and graphs are read, no constants. `limits` bounds the bytes that are read, since
-/// payloads may overlap. Payloads beyond that bound are left out.
-///
-/// # Errors
-///
-/// [`OpenError::Source`] if reading fails, [`OpenError::Memory`] if memory is short.
-pub fn for_each_graph<S: Source>(
-    handle: &Handle<S>,
-    limits: &Limits,
-    mut each: impl FnMut(&Payload<'_>, Result<Option<Graph<'_>>, Unreadable>),
-) -> Result<(), OpenError<S::Error>> {
-    let File::Pte(pte) = handle.file() else { return Ok(()) };
-    let mut left = limits.bytes_visited(pte.file_len());
-    // A payload that the file does not contain has no graph.
-    for payload in pte.distinct_payloads() {
-        let (range, len) = (payload.range(), payload.len());
-        let read = |part: Range<u64>| {
-            let size = part.end.saturating_sub(part.start);
-            let Some(rest) = left.checked_sub(size) else { return Ok(None) };
-            left = rest;
-            let start = range.start.saturating_add(part.start);
-            handle.source().read_vec(start..start.saturating_add(size)).map(Some)
-        };
-        Graph::with(payload.backend(), len, read, limits, |graph| each(&payload, graph))?;
-    }
-    Ok(())
 }

@@ -8,6 +8,7 @@ use pte_flat::cost;
 
 /// A map from the ids of a graph's values. Every writer numbers values from 0, so smaller ids than
 /// the number of values are indices of a list.
+#[derive(Clone, Debug, Default)]
 pub(super) struct IdMap<T> {
     list: Vec<Option<T>>,
     /// The entries of all other ids.

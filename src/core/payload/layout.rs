@@ -4,12 +4,11 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::Unreadable;
-use super::mlx::MlxParts;
+use super::format::Format;
 use super::sections::Section;
 use super::tables::{Tables, TablesPlace};
-use super::vulkan::{VulkanHeader, VulkanParts};
-use super::xnnpack::{XnnpackHeader, XnnpackParts};
 use crate::backend::Backend;
+use crate::file::HeaderField;
 use crate::limits::Limits;
 
 /// The parts of a payload, or of another file with tables. All ranges are relative to its start.
@@ -23,6 +22,8 @@ pub struct Layout {
     pub place: Option<TablesPlace>,
     /// The bytes of the tables.
     pub region: Vec<u8>,
+    /// The fields of the header in front of the tables, from its magic on.
+    pub header: &'static [HeaderField],
     /// The end of the header.
     pub header_end: u64,
     /// The length of the root offset and the identifier, if the tables begin after the header.
@@ -46,6 +47,7 @@ impl Layout {
             backend,
             place: None,
             region: Vec::new(),
+            header: &[],
             header_end: 0,
             header_apart: None,
             constants: 0..0,
@@ -67,18 +69,17 @@ impl Layout {
         let (start, root) = (place.range.start, place.root_position());
         // The root offset and the identifier are in front of the tables.
         self.header_end = u64::from(root).saturating_add(place.root_length());
+        let format = self.backend.filter(|_| !is_archive).and_then(Format::of);
         if start > 0 {
-            self.header_end = if is_archive { 0 } else { start.min(PAYLOAD_HEADER) };
+            let length = format.map_or(0, Format::header_length);
+            self.header_end = start.min(length);
             self.header_apart = Some(place.root_length());
         }
-        match self.backend {
-            Some(Backend::Xnnpack) => self.constants = XnnpackParts::of(head, self.len)?.constants,
-            Some(Backend::Vulkan) => self.constants = VulkanParts::of(head, self.len)?.constants,
-            Some(Backend::Mlx) => {
-                let data = MlxParts::of(head, self.len)?.data;
-                self.add_sections([Section::new("data", data)]);
-            }
-            _ => {}
+        if let Some(format) = format {
+            let parts = (format.parts)(head, self.len)?;
+            self.header = format.header;
+            self.constants = parts.constants;
+            self.add_sections(parts.section);
         }
         (self.place, self.region) = (Some(place), region);
         Ok(())
@@ -124,9 +125,3 @@ impl Layout {
         Tables::read(self.place.as_ref()?, &self.region, &self.limits).ok()
     }
 }
-
-/// The length of the header of XNNPACK and of Vulkan payloads. That of MLX is shorter, and ends at
-/// the tables.
-const PAYLOAD_HEADER: u64 = 30;
-
-const _: () = assert!(XnnpackHeader::LENGTH == 30 && VulkanHeader::LENGTH == 30);

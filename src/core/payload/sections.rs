@@ -3,6 +3,7 @@
 //! The contents of sections are opaque: they are for a device, or for a vendor's compiler. The
 //! layouts are in docs/format.md §11.7. Each backend has its own file.
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -86,21 +87,10 @@ impl Sections {
         len: u64,
         read: impl FnMut(Range<u64>) -> Result<B, E>,
     ) -> Result<Option<Result<Self, Unreadable>>, E> {
-        let mut head = Head { len, read };
-        let found = match backend {
-            Backend::EthosU => ethosu::sections(&mut head),
-            Backend::Vgf => vgf::sections(&mut head),
-            Backend::OpenVino => openvino::sections(&mut head),
-            Backend::Qnn => qnn::sections(&mut head),
-            Backend::Neuropilot => vendors::neuropilot(&mut head),
-            Backend::Neutron => vendors::neutron(&mut head),
-            Backend::Mps => vendors::mps(&mut head),
-            Backend::Cuda | Backend::Metal => vendors::aot_inductor(&mut head),
-            #[cfg(feature = "json")]
-            Backend::CoreMl => coreml::sections(&mut head),
-            _ => return Ok(None),
-        };
-        Stop::apart(found).map(Some)
+        match READERS.iter().find(|(of, _)| *of == backend) {
+            Some((_, sections)) => Head::with(len, read, sections).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// Finds the sections of a standalone file of `len` bytes, as [`of`](Self::of) does: the
@@ -120,13 +110,13 @@ impl Sections {
             ForeignFormat::EtRecord => record::sections,
             _ => return Ok(None),
         };
-        let members = archive::members(&mut Head { len, read });
-        let found = members.and_then(|(members, directory)| {
+        Head::with(len, read, |head| {
+            let (members, directory) = archive::members(head)?;
             let headers = members.iter().map(|member| member.header).collect();
             let found = found(members, directory)?;
             Ok(Self { directory: Some(directory), headers, ..found })
-        });
-        Stop::apart(found).map(Some)
+        })
+        .map(Some)
     }
 
     /// Adds a section, after checking that it lies in a payload of `len` bytes.
@@ -228,44 +218,62 @@ fn magic(bytes: &[u8]) -> Unreadable {
 }
 
 /// The headers of a payload, read on demand.
-struct Head<R> {
+struct Head<'r> {
     len: u64,
-    read: R,
+    read: &'r mut dyn FnMut(Range<u64>) -> Option<Bytes<'r>>,
 }
 
-impl<R> Head<R> {
+/// Bytes of a header.
+type Bytes<'r> = Box<dyn Deref<Target = [u8]> + 'r>;
+
+impl<'r> Head<'r> {
     /// Reads `size` bytes.
-    fn read<B, E>(&mut self, start: u64, size: u64) -> Result<B, Stop<E>>
-    where
-        R: FnMut(Range<u64>) -> Result<B, E>,
-    {
+    fn read(&mut self, start: u64, size: u64) -> Result<Bytes<'r>, Unreadable> {
         let end = start.saturating_add(size);
+        let short = Unreadable::Short { len: self.len, needed: end };
         if end > self.len {
-            return Err(Unreadable::Short { len: self.len, needed: end }.into());
+            return Err(short);
         }
-        (self.read)(start..end).map_err(Stop::Read)
+        // After an error of `read`, what was found is not used.
+        (self.read)(start..end).ok_or(short)
+    }
+
+    /// Finds sections by the headers of a payload of `len` bytes.
+    fn with<B: Deref<Target = [u8]> + 'r, E>(
+        len: u64,
+        mut read: impl FnMut(Range<u64>) -> Result<B, E>,
+        sections: impl FnOnce(&mut Head<'_>) -> Result<Sections, Unreadable>,
+    ) -> Result<Result<Sections, Unreadable>, E> {
+        let mut failed = None;
+        let mut read = |range| match read(range) {
+            Ok(bytes) => {
+                let bytes: Bytes<'r> = Box::new(bytes);
+                Some(bytes)
+            }
+            Err(error) => {
+                failed = Some(error);
+                None
+            }
+        };
+        let found = sections(&mut Head { len, read: &mut read });
+        failed.map_or(Ok(found), Err)
     }
 }
 
-/// The reason why sections were not found.
-enum Stop<E> {
-    Unreadable(Unreadable),
-    Read(E),
-}
+/// Finds the sections of a payload by its headers.
+type Reader = fn(&mut Head<'_>) -> Result<Sections, Unreadable>;
 
-impl<E> Stop<E> {
-    /// Splits the result into the error of reading and the error of the payload.
-    fn apart(found: Result<Sections, Self>) -> Result<Result<Sections, Unreadable>, E> {
-        match found {
-            Ok(sections) => Ok(Ok(sections)),
-            Err(Self::Unreadable(why)) => Ok(Err(why)),
-            Err(Self::Read(error)) => Err(error),
-        }
-    }
-}
-
-impl<E> From<Unreadable> for Stop<E> {
-    fn from(why: Unreadable) -> Self {
-        Self::Unreadable(why)
-    }
-}
+/// The backends whose payloads have known sections.
+static READERS: &[(Backend, Reader)] = &[
+    (Backend::EthosU, ethosu::sections),
+    (Backend::Vgf, vgf::sections),
+    (Backend::OpenVino, openvino::sections),
+    (Backend::Qnn, qnn::sections),
+    (Backend::Neuropilot, vendors::neuropilot),
+    (Backend::Neutron, vendors::neutron),
+    (Backend::Mps, vendors::mps),
+    (Backend::Cuda, vendors::aot_inductor),
+    (Backend::Metal, vendors::aot_inductor),
+    #[cfg(feature = "json")]
+    (Backend::CoreMl, coreml::sections),
+];

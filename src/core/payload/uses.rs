@@ -5,10 +5,10 @@ use alloc::vec::Vec;
 use core::cell::LazyCell;
 
 use super::ids::IdMap;
-use super::inputs::{NodeInput, Role, inputs};
-use super::xnnpack::{XnnpackGraph, constants_of, tensor_of};
+use super::xnnpack::{NO_ID, NodeIds, XnnpackGraph, constants_of, tensor_of};
 use pte_flat::cost;
 use pte_schema::xnnpack::XNNDatatype;
+use pte_schema::xnnpack::view::XNodeUnion;
 
 /// The constants of a graph that its values use, by index.
 #[derive(Clone, Debug, Default)]
@@ -64,13 +64,14 @@ impl ConstantUses {
         // Most graphs read no constant in place.
         let weights = LazyCell::new(|| weights(graph));
         for (nth, node) in (0..).zip(graph.root().xnodes().into_iter().flatten()) {
-            let inputs = inputs(node);
+            let Some(operator) = node.xnode_union() else { continue };
+            let Some(ids) = NodeIds::of(operator) else { continue };
             // A layer copies its filter and bias only if both are constants.
-            let mut of_layer = inputs.clone().filter(|input| input.input.role == Role::OfLayer);
-            let is_packing = of_layer.all(|input| is_constant(input.id));
-            for NodeInput { input, id, .. } in inputs {
+            let is_packing = weights_of(operator, &ids).iter().all(|&id| is_constant(id));
+            for (position, &id) in ids.inputs().iter().enumerate().filter(|&(_, &id)| id != NO_ID) {
+                let role = Role::of(operator, position);
                 let Some(ConstantValue { datatype, constants }) = values.get(id) else { continue };
-                if is_packed(input.role, datatype, is_packing) {
+                if is_packed(role, datatype, is_packing) {
                     continue;
                 }
                 let is_mistaken = weights.get(id).is_some();
@@ -121,12 +122,48 @@ impl ConstantUses {
 /// Returns the values that are the filter or the bias of a layer.
 fn weights(graph: &XnnpackGraph<'_>) -> IdMap<()> {
     let mut weights = IdMap::new(graph.root().xvalues().map_or(0, |all| all.len()));
-    for node in graph.root().xnodes().into_iter().flatten() {
-        for input in inputs(node).filter(|input| input.input.role == Role::OfLayer) {
-            weights.insert_first(input.id, ());
-        }
+    for operator in
+        graph.root().xnodes().into_iter().flatten().filter_map(|node| node.xnode_union())
+    {
+        let Some(ids) = NodeIds::of(operator) else { continue };
+        weights_of(operator, &ids).iter().for_each(|&id| weights.insert_first(id, ()));
     }
     weights
+}
+
+/// The role of an input, which decides when the backend copies a constant.
+#[derive(Clone, Copy)]
+enum Role {
+    /// The filter or the bias of a layer.
+    OfLayer,
+    /// The second matrix of a matrix multiplication.
+    SecondMatrix,
+    /// Any other role.
+    Other,
+}
+
+impl Role {
+    /// Returns the role of an operator's input.
+    fn of(operator: XNodeUnion<'_>, position: usize) -> Self {
+        use XNodeUnion as U;
+        match operator {
+            _ if position == 0 => Self::Other,
+            U::XNNConv2d(_)
+            | U::XNNDepthwiseConv2d(_)
+            | U::XNNConvTranspose2d(_)
+            | U::XNNFullyConnected(_) => Self::OfLayer,
+            U::XNNBatchMatrixMultiply(_) => Self::SecondMatrix,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Returns the ids of the filter and the bias of a layer; none for another operator.
+fn weights_of<'n>(operator: XNodeUnion<'_>, ids: &'n NodeIds) -> &'n [u32] {
+    match Role::of(operator, 1) {
+        Role::OfLayer => ids.inputs().get(1..).unwrap_or_default(),
+        _ => &[],
+    }
 }
 
 /// Returns whether the backend copies a constant of this datatype when it loads the payload. Other

@@ -4,14 +4,31 @@
 //! WebGPU's payloads have the same layout. The layout and the runtime's checks are in
 //! docs/format.md §11.7.
 
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
 use core::ops::Range;
 
-use binrw::io::Cursor;
-use binrw::{BinRead, binrw};
+use binrw::binrw;
 
 use super::Unreadable;
+use super::format::{Format, Parts, Region, header_of};
+use super::graph::{Builder, DataPlace, Datatype, Detail, Ends, Graph, Role};
+use crate::backend::{Backend, magic};
 use crate::file::header;
-use pte_flat::bytes::array_at;
+use pte_flat::bytes::{index, until_nul};
+use pte_flat::cost;
+use pte_schema::vulkan::desc;
+use pte_schema::vulkan::view::{GraphTypes, VkBytes, VkGraph};
+
+pub(super) static FORMAT: Format = Format {
+    backend: Backend::Vulkan,
+    schema: &desc::SCHEMA,
+    identifiers: &[magic::VULKAN_GRAPH],
+    header: VulkanHeader::FIELDS,
+    detail: Detail::Values,
+    parts,
+    graph,
+};
 
 header! {
     /// The header of a Vulkan payload. All offsets are relative to the payload.
@@ -37,51 +54,110 @@ impl VulkanHeader {
     pub const LENGTH: u16 = 30;
 }
 
-/// The parts of a payload, as ranges in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VulkanParts {
-    /// The header.
-    pub header: VulkanHeader,
-    /// The range of the graph.
-    pub graph: Range<u64>,
-    /// The range of the constants after the graph.
-    pub constants: Range<u64>,
+/// Finds the parts of a payload of `len` bytes that begins with `head`.
+fn parts(head: &[u8], len: u64) -> Result<Parts, Unreadable> {
+    let needed = u64::from(VulkanHeader::LENGTH);
+    let header: VulkanHeader = header_of(head, len, needed)?;
+    if header.length < VulkanHeader::LENGTH {
+        return Err(Unreadable::Short { len: header.length.into(), needed });
+    }
+    let start = u64::from(header.flatbuffer_offset);
+    let graph = start..start.saturating_add(header.flatbuffer_size.into());
+    if start < header.length.into() || graph.is_empty() || graph.end > len {
+        return Err(Unreadable::Part { name: "graph", range: graph, len });
+    }
+    let start = u64::from(header.bytes_offset);
+    let end = match header.bytes_size {
+        0 => len,
+        size => start.saturating_add(size),
+    };
+    if start < graph.end || start > end || end > len {
+        return Err(Unreadable::Part { name: "constants", range: start..end, len });
+    }
+    Ok(Parts { graph, constants: start..end, section: None })
 }
 
-impl VulkanParts {
-    /// Finds the parts of a payload of `len` bytes that begins with `head`. The first
-    /// [`VulkanHeader::LENGTH`] bytes are enough.
-    ///
-    /// # Errors
-    ///
-    /// The backend refuses the payload: its magic is wrong, or a range in its header is out of
-    /// bounds.
-    pub fn of(head: &[u8], len: u64) -> Result<Self, Unreadable> {
-        let needed = u64::from(VulkanHeader::LENGTH);
-        if len < needed {
-            return Err(Unreadable::Short { len, needed });
-        }
-        // The runtime does not read the first four bytes.
-        let rest = head.get(4..).unwrap_or_default();
-        let Ok(header) = VulkanHeader::read(&mut Cursor::new(rest)) else {
-            return Err(Unreadable::Magic { magic: array_at(head, 4).unwrap_or_default() });
+/// Vulkan's calls do not say what they write: the tensors that no earlier call wrote, except for
+/// inputs and constants. The tensors of a list are those of the first call that has the list, so
+/// that many calls with one long list cost no more than one.
+fn graph<'p>(region: &Region<'_, 'p>) -> Result<Graph<'p>, Unreadable> {
+    let root: VkGraph<'p> = region.root()?;
+    let behind = parts(region.head, region.len)?.constants;
+    let mut out = Builder::default();
+    // The data has the indices of the constants. Shaders are behind the constants.
+    let constants = root.constants().unwrap_or_default();
+    let mut users = alloc::vec![None; constants.len()];
+    let inputs = root.input_ids().into_iter().flatten();
+    let ends = Ends::new(inputs, root.output_ids().into_iter().flatten());
+    // Whether a call may write each value; `None` for a value that is not a tensor.
+    let mut tensors = Vec::new();
+    let mut lists = BTreeMap::new();
+    for (id, value) in (0u32..).zip(root.values().into_iter().flatten()) {
+        let tensor = match value.value() {
+            Some(GraphTypes::VkTensor(tensor)) => tensor,
+            other => {
+                if let Some(GraphTypes::ValueList(list)) = other {
+                    lists.insert(id, list.items().unwrap_or_default());
+                }
+                tensors.push(None);
+                continue;
+            }
         };
-        if header.length < VulkanHeader::LENGTH {
-            return Err(Unreadable::Short { len: header.length.into(), needed });
+        let role = ends.role(id, tensor.constant_id() >= 0);
+        tensors.push(Some(matches!(role.0, Role::Inner | Role::Output)));
+        let datatype = Datatype::new(tensor.datatype().name(), tensor.datatype().0);
+        let dims = tensor.dims().unwrap_or_default();
+        out.value(id, datatype, (dims.len(), dims.iter()), role);
+        if let Ok(constant) = u32::try_from(tensor.constant_id())
+            && let Some(user) = users.get_mut(index(constant))
+        {
+            user.get_or_insert(id);
+            out.set_data(constant);
         }
-        let start = u64::from(header.flatbuffer_offset);
-        let graph = start..start.saturating_add(header.flatbuffer_size.into());
-        if start < header.length.into() || graph.is_empty() || graph.end > len {
-            return Err(Unreadable::Part { name: "graph", range: graph, len });
+    }
+    let shaders = root.shaders().into_iter().flatten();
+    for (bytes, user) in constants.iter().zip(users).chain(shaders.map(|bytes| (bytes, None))) {
+        out.data(place(bytes, &behind), user);
+    }
+    let (mut ids, mut reads, mut writes) = (Vec::new(), Vec::new(), Vec::new());
+    let mut written = BTreeSet::new();
+    for call in root.chain().into_iter().flatten() {
+        reads.clear();
+        writes.clear();
+        ids.clear();
+        for id in call.args().into_iter().flatten().filter_map(|arg| u32::try_from(arg).ok()) {
+            cost::look_up("", lists.len());
+            match lists.remove(&id) {
+                Some(list) => ids.extend(list.iter().filter_map(|id| u32::try_from(id).ok())),
+                None => ids.push(id),
+            }
         }
-        let start = u64::from(header.bytes_offset);
-        let end = match header.bytes_size {
-            0 => len,
-            size => start.saturating_add(size),
-        };
-        if start < graph.end || start > end || end > len {
-            return Err(Unreadable::Part { name: "constants", range: start..end, len });
+        cost::charge(ids.len());
+        for &id in &ids {
+            let Some(may_write) = tensors.get(index(id)).copied().flatten() else { continue };
+            cost::look_up("", written.len());
+            match may_write && !written.contains(&id) {
+                true => writes.push(id),
+                false => reads.push(id),
+            }
         }
-        Ok(Self { header, graph, constants: start..end })
+        written.extend(writes.iter().copied());
+        let operator = out.named(call.name());
+        out.node(operator, &reads, &writes);
+    }
+    Ok(out.finish())
+}
+
+/// Returns the place of data. `behind` is the range of the constants behind the graph.
+fn place<'p>(bytes: VkBytes<'p>, behind: &Range<u64>) -> DataPlace<'p> {
+    let (offset, size) = (bytes.offset(), bytes.length());
+    if let Some(key) = bytes.named_key().map(until_nul).filter(|key| !key.is_empty()) {
+        return DataPlace::Named { key, size };
+    }
+    let start = behind.start.saturating_add(offset);
+    let end = start.saturating_add(size);
+    match start <= end && end <= behind.end {
+        true => DataPlace::Payload(start..end),
+        false => DataPlace::Nowhere,
     }
 }

@@ -8,21 +8,19 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::facts::{Datatype, Facts, MOST_DIMS, NodeFacts, OperatorName, Role, ValueFacts};
-use super::text::joined;
-use super::{NodeKind, backends};
+use super::NodeKind;
+use super::text::{joined, list, shortened};
 use crate::tensors::datatype_name;
 use pte_core::file::source::Source;
 use pte_core::handle::{Handle, OpenError};
 use pte_core::limits::Limits;
-use pte_core::payload::xnnpack::{NO_ID, NodeIds, XnnpackGraph, tensor_of};
+use pte_core::payload::graph::{
+    Datatype, Literal, MOST_DIMS, NO_ID, Node, Operator, Role, Value, operands,
+};
 use pte_core::payload::{Graph, for_each_graph};
 use pte_flat::bytes::{index as at, narrow};
 use pte_flat::cost;
-use pte_flat::desc::UnionDesc;
 use pte_flat::quoted::UntrustedString;
-use pte_flat::view::Table;
-use pte_schema::xnnpack::view::XNode;
 
 /// The graph of a payload: its operators, its inputs, outputs and constants, and the edges.
 ///
@@ -30,7 +28,16 @@ use pte_schema::xnnpack::view::XNode;
 #[derive(Clone, Debug)]
 pub struct PayloadGraph {
     range: Range<u64>,
-    facts: Facts,
+    nodes: Vec<Node>,
+    operands: Vec<u32>,
+    /// The attributes, one node after the other: the index of each one's name and of its argument in `texts`.
+    attributes: Vec<[u32; 2]>,
+    /// The names and arguments of attributes, each text once.
+    texts: Vec<String>,
+    /// The values that the backend uses, sorted by id.
+    values: Vec<Value>,
+    /// The names of operators that the payload spells.
+    names: Vec<String>,
 }
 
 /// A node of a payload's graph: an operator, or a value that is an input, an output or a constant.
@@ -53,10 +60,14 @@ pub struct PayloadNode {
     /// The ids of the values that an operator writes.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub outputs: Option<Vec<u32>>,
-    /// The inputs: a constant as its type, any other input as `None`. Present only if constants are
-    /// folded.
+    /// The inputs: a constant as its type, any other input as `None`. Then the attributes. Present only if
+    /// constants are folded.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub arguments: Option<Vec<Option<String>>>,
+    /// The attributes of an operator: its arguments that are no values, as the payload of the native backend
+    /// spells them. Present only if there are any, and if constants are not folded.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub attributes: Vec<PayloadAttribute>,
     /// The id of the value.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub value: Option<u32>,
@@ -66,6 +77,17 @@ pub struct PayloadNode {
     /// The type of the value.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub text: Option<String>,
+}
+
+/// An argument of an operator that is no value of the graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct PayloadAttribute {
+    /// The name of the parameter.
+    pub name: UntrustedString,
+    /// The argument, such as `2`, `[1, 1]` or `None`. Lists and texts are cut.
+    pub value: UntrustedString,
 }
 
 /// The id of a node in a payload.
@@ -128,76 +150,32 @@ impl PayloadGraph {
         let mut left = handle.file_len();
         for_each_graph(handle, limits, |payload, graph| {
             let Ok(Some(graph)) = graph else { return };
-            let size = match &graph {
-                Graph::Xnnpack(graph) => {
-                    let Range { start, end } = graph.parts().graph;
-                    end.saturating_sub(start)
-                }
-                _ => payload.len(),
-            };
-            let Some(rest) = left.checked_sub(size) else { return };
-            let shown = match &graph {
-                Graph::Xnnpack(graph) => Some(Self::of(payload.range(), graph)),
-                graph => backends::facts(graph).map(|facts| Self { range: payload.range(), facts }),
-            };
-            if let Some(shown) = shown {
-                left = rest;
-                all.push(shown);
-            }
+            let Some(rest) = left.checked_sub(payload.len()) else { return };
+            left = rest;
+            all.push(Self::of(payload.range(), graph));
         })?;
         Ok(all)
     }
 
-    /// Returns the graph of a payload that has this range in its file.
-    pub fn of(range: Range<u64>, graph: &XnnpackGraph<'_>) -> Self {
-        let mut values: Vec<ValueFacts> = Vec::new();
-        for value in graph.root().xvalues().into_iter().flatten() {
-            let Some(tensor) = tensor_of(value) else { continue };
-            let all = tensor.dims();
-            let mut dims = [0; MOST_DIMS];
-            dims.iter_mut().zip(all.into_iter().flatten()).for_each(|(to, dim)| *to = dim);
-            let role = match tensor.flags() {
-                flags if flags & INPUT != 0 => Role::Input,
-                flags if flags & OUTPUT != 0 => Role::Output,
-                _ if tensor.constant_buffer_idx() != 0 => Role::Constant,
-                _ => Role::Inner,
-            };
-            values.push(ValueFacts {
-                id: tensor.id_out(),
-                datatype: Datatype::Xnnpack(tensor.datatype()),
-                rank: all.map_or(0, |dims| narrow(dims.len())),
-                dims,
-                argument: tensor.external_id(),
-                role,
-                is_written: false,
-            });
-        }
-        // The sort is stable, so that the first of the values with one id is kept.
+    /// Returns the graph of a payload that has this range in its file. A graph that is an argument of a node is
+    /// left out.
+    pub fn of(range: Range<u64>, graph: Graph<'_>) -> Self {
+        let mut values: Vec<Value> = graph.used_values().copied().collect();
         cost::sort(values.len());
-        values.sort_by_key(|value| value.id);
-        values.dedup_by_key(|value| value.id);
-        values.shrink_to_fit();
-        let mut shown = Self { range, facts: Facts { values, ..Facts::default() } };
-        for node in graph.root().xnodes().into_iter().flatten() {
-            let begin = narrow(shown.facts.operands.len());
-            let ids = node.xnode_union().and_then(NodeIds::of);
-            let tag = node.raw().member(XNode::DESC).map_or(0, |(tag, _)| tag);
-            let (mut name, mut outputs) = (OperatorName::Tag(tag), 0);
-            match ids {
-                Some(ids) => {
-                    let reads = ids.inputs().iter().copied().filter(|&id| id != NO_ID);
-                    shown.facts.operands.extend(reads);
-                    shown.facts.operands.extend(ids.outputs());
-                    outputs = u8::try_from(ids.outputs().len()).unwrap_or_default();
-                    ids.outputs().iter().for_each(|&id| shown.set_written(id));
-                }
-                None => name = OperatorName::Unknown,
-            }
-            shown.facts.nodes.push(NodeFacts { name, outputs, begin });
-        }
-        shown.facts.nodes.shrink_to_fit();
-        shown.facts.operands.shrink_to_fit();
-        shown
+        values.sort_unstable_by_key(|value| value.id);
+        let names = graph.names.iter().map(|name| name.chars().take(MOST_CHARACTERS).collect());
+        let names = names.collect();
+        let mut texts = Texts::default();
+        let attributes = graph.attributes.iter().map(|attribute| {
+            let name = attribute.name.chars().take(MOST_CHARACTERS).collect();
+            [texts.add(name), texts.add(literal(attribute.literal))]
+        });
+        let attributes = attributes.collect();
+        let Graph { mut nodes, mut operands, .. } = graph;
+        nodes.retain(|node| node.depth == 0);
+        nodes.shrink_to_fit();
+        operands.shrink_to_fit();
+        Self { range, nodes, operands, attributes, texts: texts.all, values, names }
     }
 
     /// Returns the range of the payload in the file.
@@ -207,36 +185,44 @@ impl PayloadGraph {
 
     /// Returns the number of nodes. Folded constants are not counted.
     pub fn node_count(&self, folds_constants: bool) -> usize {
-        let values =
-            self.facts.values.iter().filter(|value| value.is_node(folds_constants)).count();
-        self.facts.nodes.len().saturating_add(values)
+        let values = self.values.iter().filter(|value| is_node(value, folds_constants)).count();
+        self.nodes.len().saturating_add(values)
     }
 
     /// Returns the nodes: values, then operators in the order in which they run. Folded constants
     /// are arguments of the operators that read them.
     pub fn nodes(&self, folds_constants: bool) -> impl Iterator<Item = PayloadNode> {
-        let values = self.facts.values.iter().filter(move |value| value.is_node(folds_constants));
+        let values = self.values.iter().filter(move |value| is_node(value, folds_constants));
         let values = values.map(|value| PayloadNode {
             value: Some(value.id),
-            argument: value.argument(),
-            text: Some(value.text()),
-            ..node(PayloadNodeId::Value(value.id), value.kind())
+            argument: argument(value),
+            text: Some(text(value)),
+            ..node(PayloadNodeId::Value(value.id), kind(value))
         });
-        let operators = (0..).zip(&self.facts.nodes).map(move |(index, facts)| {
+        let operators = (0..).zip(&self.nodes).map(move |(index, facts)| {
             let id = PayloadNodeId::Node(index);
-            let Some(name) = self.operator(facts.name) else {
+            let Some(name) = self.operator(facts) else {
                 return node(id, NodeKind::Unknown);
             };
             let (inputs, outputs) = self.operands(index);
             let constant = |id: &u32| {
                 let value = self.value(*id).filter(|value| value.role == Role::Constant);
-                value.map(ValueFacts::text)
+                value.map(text)
             };
+            let attributes = self.attributes_of(index);
+            let arguments = folds_constants.then(|| {
+                let attributes = attributes.clone().map(|of| match of.name.raw() {
+                    "" => of.value.raw().into(),
+                    name => format!("{name}={}", of.value.raw()),
+                });
+                inputs.iter().map(constant).chain(attributes.map(Some)).collect()
+            });
             PayloadNode {
                 name: Some(name),
                 inputs: Some(inputs.to_vec()),
                 outputs: Some(outputs.to_vec()),
-                arguments: folds_constants.then(|| inputs.iter().map(constant).collect()),
+                attributes: attributes.filter(|_| !folds_constants).collect(),
+                arguments,
                 ..node(id, NodeKind::Operator)
             }
         });
@@ -247,7 +233,7 @@ impl PayloadGraph {
     /// so a value flows from the last operator that wrote it.
     pub fn edges(&self, folds_constants: bool) -> impl Iterator<Item = PayloadEdge> {
         let mut writers: BTreeMap<u32, u32> = BTreeMap::new();
-        let operators = (0..narrow(self.facts.nodes.len())).flat_map(move |index| {
+        let operators = (0..narrow(self.nodes.len())).flat_map(move |index| {
             let (inputs, outputs) = self.operands(index);
             let to = PayloadNodeId::Node(index);
             let mut edges = Vec::new();
@@ -260,16 +246,16 @@ impl PayloadGraph {
             edges
         });
         let mut last: BTreeMap<u32, u32> = BTreeMap::new();
-        let outputs = self.facts.values.iter().filter(|value| value.role == Role::Output);
+        let outputs = self.values.iter().filter(|value| value.role == Role::Output);
         let mut outputs = outputs.peekable();
         if outputs.peek().is_some() {
-            for index in 0..narrow(self.facts.nodes.len()) {
+            for index in 0..narrow(self.nodes.len()) {
                 last.extend(self.operands(index).1.iter().map(|&id| (id, index)));
             }
         }
         let outputs = outputs.filter_map(move |value| {
             let writer = PayloadNodeId::Node(last.get(&value.id).copied()?);
-            let (to, text) = (PayloadNodeId::Value(value.id), Some(value.text()));
+            let (to, text) = (PayloadNodeId::Value(value.id), Some(text(value)));
             Some(PayloadEdge { from: writer, to, value: value.id, text })
         });
         operators.chain(outputs)
@@ -277,10 +263,10 @@ impl PayloadGraph {
 
     /// Returns the inputs and outputs with the index of their argument.
     pub fn arguments(&self) -> impl Iterator<Item = PayloadArgument> {
-        let ends = self.facts.values.iter().filter(|value| value.is_end());
+        let ends = self.values.iter().filter(|value| is_end(value));
         ends.filter_map(|value| {
             let is_output = value.role == Role::Output;
-            Some(PayloadArgument { argument: value.argument()?, value: value.id, is_output })
+            Some(PayloadArgument { argument: argument(value)?, value: value.id, is_output })
         })
     }
 
@@ -295,45 +281,41 @@ impl PayloadGraph {
         let from = match writer {
             Some(writer) => PayloadNodeId::Node(writer),
             None => {
-                value.filter(|value| value.is_node(folds_constants))?;
+                value.filter(|value| is_node(value, folds_constants))?;
                 PayloadNodeId::Value(id)
             }
         };
-        Some(PayloadEdge { from, to, value: id, text: value.map(ValueFacts::text) })
+        Some(PayloadEdge { from, to, value: id, text: value.map(text) })
     }
 
     /// Returns the ids that a node reads, and those that it writes.
     fn operands(&self, index: u32) -> (&[u32], &[u32]) {
-        let Some(facts) = self.facts.nodes.get(at(index)) else { return (&[], &[]) };
-        let next = self.facts.nodes.get(at(index).saturating_add(1));
-        let end = next.map_or(self.facts.operands.len(), |next| at(next.begin));
-        let operands = self.facts.operands.get(at(facts.begin)..end).unwrap_or_default();
-        operands.split_at(operands.len().saturating_sub(facts.outputs.into()))
+        operands(&self.nodes, &self.operands, index)
+    }
+
+    /// Returns the attributes of a node.
+    fn attributes_of(&self, index: u32) -> impl Iterator<Item = PayloadAttribute> + Clone {
+        let begin = |nth: u32| self.nodes.get(at(nth)).map(|node| at(node.attributes));
+        let start = begin(index).unwrap_or_default();
+        let end = begin(index.saturating_add(1)).unwrap_or(self.attributes.len());
+        let text = |nth: u32| self.texts.get(at(nth)).map_or("", String::as_str).into();
+        let all = self.attributes.get(start..end).unwrap_or_default().iter();
+        all.map(move |&[name, value]| PayloadAttribute { name: text(name), value: text(value) })
     }
 
     /// Returns the name of an operator.
-    fn operator(&self, name: OperatorName) -> Option<UntrustedString> {
-        let name = match name {
-            OperatorName::Unknown => return None,
-            OperatorName::Tag(tag) => operator(tag)?,
-            OperatorName::Fixed(name) => name,
-            OperatorName::Listed(nth) => self.facts.names.get(at(nth))?,
-        };
-        Some(name.into())
-    }
-
-    fn value(&self, id: u32) -> Option<&ValueFacts> {
-        cost::look_up("", self.facts.values.len());
-        let found = self.facts.values.binary_search_by_key(&id, |value| value.id).ok()?;
-        self.facts.values.get(found)
-    }
-
-    fn set_written(&mut self, id: u32) {
-        cost::look_up("", self.facts.values.len());
-        let found = self.facts.values.binary_search_by_key(&id, |value| value.id);
-        if let Some(value) = found.ok().and_then(|found| self.facts.values.get_mut(found)) {
-            value.is_written = true;
+    fn operator(&self, node: &Node) -> Option<UntrustedString> {
+        match node.operator {
+            Operator::Unknown => None,
+            Operator::Member(member) => Some(member.name.into()),
+            Operator::Named(nth) => self.names.get(at(nth)).map(|name| name.as_str().into()),
         }
+    }
+
+    fn value(&self, id: u32) -> Option<&Value> {
+        cost::look_up("", self.values.len());
+        let found = self.values.binary_search_by_key(&id, |value| value.id).ok()?;
+        self.values.get(found)
     }
 }
 
@@ -349,45 +331,76 @@ pub struct PayloadArgument {
     pub is_output: bool,
 }
 
-impl ValueFacts {
-    /// Returns whether the value is an input or an output of the graph.
-    fn is_end(&self) -> bool {
-        matches!(self.role, Role::Input | Role::Output)
-    }
+/// Returns whether a value is an input or an output of the graph.
+fn is_end(value: &Value) -> bool {
+    matches!(value.role, Role::Input | Role::Output)
+}
 
-    fn is_node(&self, folds_constants: bool) -> bool {
-        match self.role {
-            Role::Input | Role::Output => true,
-            Role::Constant => !folds_constants,
-            Role::Inner => !self.is_written,
+/// Returns whether a value is a node of the picture.
+fn is_node(value: &Value, folds_constants: bool) -> bool {
+    match value.role {
+        Role::Input | Role::Output => true,
+        Role::Constant => !folds_constants,
+        Role::Inner => !value.is_written,
+    }
+}
+
+fn kind(value: &Value) -> NodeKind {
+    match value.role {
+        Role::Input => NodeKind::Input,
+        Role::Output => NodeKind::Output,
+        Role::Constant => NodeKind::Constant,
+        Role::Inner => NodeKind::Value,
+    }
+}
+
+fn argument(value: &Value) -> Option<u32> {
+    (is_end(value) && value.argument != NO_ID).then_some(value.argument)
+}
+
+/// Returns the datatype of a value with its dimensions, such as `qcint8[64, 32]`.
+fn text(value: &Value) -> String {
+    let name = match value.datatype {
+        Datatype::Known(name) => datatype_name(name).to_lowercase(),
+        Datatype::Unknown(number) => format!("datatype {number}"),
+    };
+    let more = if at(value.rank) > MOST_DIMS { ", …" } else { "" };
+    format!("{name}[{}{more}]", joined(value.dims().iter(), MOST_DIMS))
+}
+
+/// Texts of a graph, each once: nodes may share a long list of attributes.
+#[derive(Default)]
+struct Texts {
+    all: Vec<String>,
+    indices: BTreeMap<String, u32>,
+}
+
+impl Texts {
+    /// Returns the index of a text.
+    fn add(&mut self, text: String) -> u32 {
+        cost::look_up(&text, self.indices.len());
+        if let Some(&known) = self.indices.get(&text) {
+            return known;
         }
+        let nth = narrow(self.all.len());
+        self.all.push(text.clone());
+        self.indices.insert(text, nth);
+        nth
     }
+}
 
-    fn kind(&self) -> NodeKind {
-        match self.role {
-            Role::Input => NodeKind::Input,
-            Role::Output => NodeKind::Output,
-            Role::Constant => NodeKind::Constant,
-            Role::Inner => NodeKind::Value,
-        }
-    }
-
-    fn argument(&self) -> Option<u32> {
-        (self.is_end() && self.argument != NO_ID).then_some(self.argument)
-    }
-
-    /// Returns the datatype with the dimensions, such as `qcint8[64, 32]`.
-    fn text(&self) -> String {
-        let name = match self.datatype {
-            Datatype::Xnnpack(datatype) => match datatype.name() {
-                Some(name) => datatype_name(name).to_string(),
-                None => format!("datatype {}", datatype.0),
-            },
-            Datatype::Named(name) => datatype_name(name).to_lowercase(),
-        };
-        let dims = self.dims.iter().take(at(self.rank));
-        let more = if at(self.rank) > MOST_DIMS { ", …" } else { "" };
-        format!("{name}[{}{more}]", joined(dims, MOST_DIMS))
+/// Returns an argument as the arguments of a program's instructions are written.
+fn literal(literal: Literal<'_>) -> String {
+    match literal {
+        Literal::None => "None".into(),
+        Literal::Int(number) => number.to_string(),
+        Literal::Float(number) => format!("{number:?}"),
+        Literal::Bool(is_true) => is_true.to_string(),
+        Literal::Text(text) => shortened(text),
+        Literal::Name(name) => datatype_name(name).into(),
+        Literal::Ints(numbers) => list(numbers),
+        Literal::Floats(numbers) => list(numbers.into_iter().map(|number| format!("{number:?}"))),
+        Literal::Bools(all) => list(all),
     }
 }
 
@@ -399,18 +412,12 @@ fn node(id: PayloadNodeId, kind: NodeKind) -> PayloadNode {
         inputs: None,
         outputs: None,
         arguments: None,
+        attributes: Vec::new(),
         value: None,
         argument: None,
         text: None,
     }
 }
 
-/// Returns the name of an operator.
-fn operator(tag: u8) -> Option<&'static str> {
-    let (_, union): (u16, &'static UnionDesc) = XNode::DESC.union?;
-    union.member(tag).map(|member| member.name)
-}
-
-/// The flags of inputs and outputs of a graph.
-const INPUT: u32 = 1;
-const OUTPUT: u32 = 2;
+/// The largest number of characters kept of a name.
+const MOST_CHARACTERS: usize = 60;

@@ -73,7 +73,7 @@ pub(crate) fn literal<'a>(
 }
 
 /// Returns a string in quotes, cut after [`MOST_CHARACTERS`] characters.
-fn shortened(text: &str) -> String {
+pub(super) fn shortened(text: &str) -> String {
     match text.char_indices().nth(MOST_CHARACTERS) {
         None => format!("{:?}", Untrusted::from(text)),
         Some((end, _)) => {

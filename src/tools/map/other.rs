@@ -114,7 +114,7 @@ impl OtherFile {
         if let Some(backend) = self.layout.backend.filter(|_| !self.is_archive())
             && let Some(graph) = Graph::at(backend, &place, (head, len), &region, limits)?
         {
-            let contents = PayloadContents::of_file(backend, len, &place, (head, &graph));
+            let contents = PayloadContents::of_file(backend, len, &place, &graph);
             self.contents = Some(contents);
         }
         self.layout.add_tables(head, (place, region), self.is_archive())

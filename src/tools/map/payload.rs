@@ -8,10 +8,7 @@ use super::claims::{Claims, HEADER, HEADER_PADDING, PADDING};
 use super::role::STANDARD;
 use super::tables::Pass;
 use super::{GraphPlace, Label, User, narrow};
-use pte_core::backend::Backend;
 use pte_core::file::HeaderField;
-use pte_core::payload::mlx::MlxHeader;
-use pte_core::payload::vulkan::VulkanHeader;
 use pte_core::payload::{ConstantPlace, Layout, PayloadContents};
 
 /// A delegate: its method, and its index in the method.
@@ -112,13 +109,13 @@ pub(super) fn constants_of<'c, 'a>(
 pub(super) fn header_fields(layout: &Layout, offset: u64) -> (Vec<&'static [HeaderField]>, u64) {
     let start = layout.region_range().start;
     let is_apart = layout.header_apart.is_some();
+    let Some(place) = &layout.place else { return (Vec::new(), 0) };
     match layout.backend {
-        _ if layout.place.is_none() => (Vec::new(), 0),
-        Some(Backend::Mlx) if offset >= start => (Vec::from([ROOT_OFFSET]), start),
+        _ if is_apart && offset >= start && place.root_length() == 4 => {
+            (Vec::from([ROOT_OFFSET]), start)
+        }
         _ if is_apart && offset >= start => (Vec::from([STANDARD]), start),
-        Some(Backend::Mlx) => (Vec::from([UNUSED, MlxHeader::FIELDS]), 0),
-        Some(Backend::Xnnpack) if is_apart => (Vec::from([XNNPACK]), 0),
-        Some(_) if is_apart => (Vec::from([UNUSED, VulkanHeader::FIELDS]), 0),
+        _ if is_apart && !layout.header.is_empty() => (Vec::from([UNUSED, layout.header]), 0),
         None if layout.header_end > 8 => (Vec::from([SIZE, STANDARD]), 0),
         _ => (Vec::from([STANDARD]), 0),
     }
@@ -131,21 +128,10 @@ pub(super) const TABLE_OF_CONTENTS: &str = "table of contents";
 /// The first component of paths into the tables of a payload.
 pub(super) const GRAPH: &str = "graph";
 
-/// The header of a payload of XNNPACK.
-const XNNPACK: &[HeaderField] = &[
-    ("without a meaning", 4),
-    ("magic", 4),
-    ("length", 2),
-    ("flatbuffer_offset", 4),
-    ("flatbuffer_size", 4),
-    ("constant_data_offset", 4),
-    ("constant_data_size", 8),
-];
-
-/// The first bytes of a payload of Vulkan or MLX, in front of the magic.
+/// The first bytes of a payload with a header, in front of the magic.
 const UNUSED: &[HeaderField] = &[("without a meaning", 4)];
 
-/// The offset to the root behind the header of a payload of MLX.
+/// The offset to the root of tables without an identifier.
 const ROOT_OFFSET: &[HeaderField] = &[("root offset", 4)];
 
 /// The size in front of a profile.

@@ -1,8 +1,8 @@
 //! The summary of the graphs in payloads.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::collections::btree_map::Entry;
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::ops::Range;
@@ -15,16 +15,10 @@ use pte_core::backend::Backend;
 use pte_core::file::source::Source;
 use pte_core::handle::{File, Handle, OpenError, ReadVec};
 use pte_core::limits::Limits;
-use pte_core::payload::xnnpack::{PayloadConstant, XnnpackGraph, constants_of, tensor_of};
-use pte_core::payload::{Graph, Reader, Unreadable, for_each_graph, readers};
-use pte_flat::bytes::{index, until_nul};
+use pte_core::payload::graph::{DataPlace, Detail};
+use pte_core::payload::{Graph, Unreadable, for_each_graph};
 use pte_flat::cost;
 use pte_flat::quoted::UntrustedString;
-use pte_schema::mlx::SlotType;
-use pte_schema::mlx::view::{MLXGraph, TensorMeta};
-use pte_schema::scalar::ScalarType;
-use pte_schema::vulkan::view::{GraphTypes, VkGraph};
-use pte_schema::xnnpack::view::{XNNQuantParams, XValue, XValueUnion};
 
 /// The counts in the graphs of one backend.
 #[derive(Default)]
@@ -153,90 +147,44 @@ impl Counts {
             let count = self.operators.entry(name).or_default();
             *count = count.saturating_add(1);
         }
-        match graph {
-            Graph::Xnnpack(graph) => self.add_xnnpack(graph, start, named),
-            Graph::Vulkan(graph) => self.add_vulkan(*graph, start, named),
-            Graph::Mlx(graph) => self.add_mlx(*graph, named),
-            // The tensors of these graphs are not summarized.
-            Graph::Tosa(_) | Graph::Native(_) => {}
+        // The values of some graphs are not summarized.
+        if graph.detail < Detail::Values {
+            return;
         }
-    }
-
-    fn add_xnnpack(&mut self, graph: &XnnpackGraph<'_>, start: u64, named: &NamedSizes<'_>) {
         let datatypes = self.datatypes.get_or_insert_default();
-        let weights = self.weights.get_or_insert_default();
-        let data = self.data.get_or_insert_default();
-        let (mut constants, mut seen) = (BTreeSet::new(), SeenKeys::new());
-        let readers = readers(graph);
-        for value in graph.root().xvalues().into_iter().flatten() {
-            let count = datatypes.entry(datatype(value)).or_default();
-            *count = count.saturating_add(1);
-            for nth in constants_of(value).into_iter().filter(|&nth| nth != 0) {
-                cost::look_up("", constants.len());
-                if !constants.insert(nth) {
-                    continue;
-                }
-                let Ok(constant) = graph.constant(nth) else { continue };
-                let tensor = tensor_of(value).filter(|of| of.constant_buffer_idx() == nth);
-                let reader = tensor.and_then(|tensor| {
-                    cost::look_up("", readers.len());
-                    readers.get(&tensor.id_out())
-                });
-                let is_weight = reader.is_some_and(Reader::is_weight);
-                let (is_new_weight, bytes) = match constant {
-                    PayloadConstant::Named { key, size } => {
-                        (data.add_key((key, size), is_weight, &mut seen, named), size)
-                    }
-                    PayloadConstant::Behind(range) | PayloadConstant::Within { range, .. } => {
-                        (data.add_range(start, &range, is_weight), length(&range))
-                    }
-                };
-                if is_new_weight {
-                    weights.entry(weight_kind(value)).or_default().add(bytes);
-                }
-            }
-        }
-    }
-
-    fn add_vulkan(&mut self, graph: VkGraph<'_>, start: u64, named: &NamedSizes<'_>) {
-        let datatypes = self.datatypes.get_or_insert_default();
-        for value in graph.values().into_iter().flatten() {
-            if let Some(GraphTypes::VkTensor(tensor)) = value.value() {
-                let count = datatypes.entry((tensor.datatype().name(), None)).or_default();
-                *count = count.saturating_add(1);
-            }
-        }
-        let (data, mut seen) = (self.data.get_or_insert_default(), SeenKeys::new());
-        for constant in graph.constants().into_iter().flatten() {
-            let (offset, size) = (constant.offset(), constant.length());
-            match constant.named_key() {
-                // As in the backend, only the largest offset means named data.
-                Some(key) if offset == u64::MAX => {
-                    data.add_key((key, size), false, &mut seen, named);
-                }
-                _ => {
-                    data.add_range(start, &(offset..offset.saturating_add(size)), false);
-                }
-            }
-        }
-    }
-
-    fn add_mlx(&mut self, graph: MLXGraph<'_>, named: &NamedSizes<'_>) {
-        let datatypes = self.datatypes.get_or_insert_default();
-        let metas = graph.tensor_meta().unwrap_or_default();
-        for meta in metas.iter() {
-            let datatype = ScalarType(meta.scalar_type()).name();
-            let count = datatypes.entry((datatype, None)).or_default();
+        for value in &graph.values {
+            let quantization = graph.quantization_of(value).and_then(|of| of.name);
+            let count = datatypes.entry((value.datatype.name(), quantization)).or_default();
             *count = count.saturating_add(1);
         }
+        let has_weights = graph.detail >= Detail::Constants;
+        let mut weights = has_weights.then(|| self.weights.get_or_insert_default());
         let (data, mut seen) = (self.data.get_or_insert_default(), SeenKeys::new());
-        let count = graph.num_constant_tensors();
-        for slot in graph.named_slots().into_iter().flatten() {
-            let Some(tensor) = slot.slot() else { continue };
-            let is_constant = tensor.slot_type() == SlotType::TensorSlot && tensor.idx() < count;
-            let Some(name) = slot.name().filter(|_| is_constant) else { continue };
-            let size = metas.get(index(tensor.idx())).and_then(mlx_size).unwrap_or_default();
-            data.add_key((name, size), false, &mut seen, named);
+        let readers = graph.readers();
+        for one in &graph.data {
+            let reader = one.value.filter(|_| !one.is_scales).and_then(|value| readers.get(value));
+            let is_weight = has_weights && reader.is_some_and(|reader| reader.is_weight());
+            let (is_new_weight, bytes) = match &one.place {
+                DataPlace::Named { key, size } => {
+                    (data.add_key((key, *size), is_weight, &mut seen, named), *size)
+                }
+                DataPlace::Payload(range) => {
+                    (data.add_range(start, range, is_weight), length(range))
+                }
+                DataPlace::Nowhere => continue,
+            };
+            if is_new_weight
+                && let Some(weights) = &mut weights
+                && let Some(value) = one.value.and_then(|value| graph.value(value))
+            {
+                let quantization = graph.quantization_of(value);
+                let kind = (
+                    value.datatype.name(),
+                    quantization.and_then(|of| of.name),
+                    quantization.and_then(|of| of.of.group_size()),
+                );
+                weights.entry(kind).or_default().add(bytes);
+            }
         }
     }
 
@@ -286,7 +234,6 @@ impl Data {
             return false;
         }
         known.and_modify(|known| *known = true).or_insert(is_weight);
-        let key = until_nul(key);
         cost::look_up(key, self.pieces.len());
         let (is_new, is_new_weight) = self.add_piece(Piece::Key(key.into()), is_weight);
         if is_new {
@@ -326,38 +273,4 @@ impl Data {
             }
         }
     }
-}
-
-/// Returns the number of bytes of a tensor of MLX; `None` if a size or the datatype is unknown.
-fn mlx_size(meta: TensorMeta<'_>) -> Option<u64> {
-    let shape = meta.shape().unwrap_or_default();
-    let mut bytes = ScalarType(meta.scalar_type()).element_size()?;
-    // The backend refuses more than 16 dimensions.
-    for size in shape.iter().take(16) {
-        bytes = bytes.checked_mul(u64::try_from(size.value()).ok()?)?;
-    }
-    Some(bytes)
-}
-
-/// Returns the kind of a weight.
-fn weight_kind(value: XValue<'_>) -> WeightKind {
-    let (datatype, quantization) = datatype(value);
-    let group_size = match value.xvalue_union() {
-        Some(XValueUnion::XNNQuantizedTensorValue(value)) => match value.quant_params() {
-            Some(XNNQuantParams::PerChannelGroupQuant(quant)) => Some(quant.group_size()),
-            _ => None,
-        },
-        _ => None,
-    };
-    (datatype, quantization, group_size)
-}
-
-/// Returns the names of a value's datatype and quantization.
-fn datatype(value: XValue<'_>) -> ValueType {
-    let quantization = match value.xvalue_union() {
-        Some(XValueUnion::XNNQuantizedTensorValue(value)) => value.quant_params(),
-        _ => None,
-    };
-    let datatype = tensor_of(value).and_then(|tensor| tensor.datatype().name());
-    (datatype, quantization.and_then(|quantization| quantization.name()))
 }

@@ -8,7 +8,6 @@ use pte_core::handle::File;
 use pte_core::payload::{ConstantPlace, GraphConstant, PayloadContents, Quantization, Scales};
 use pte_flat::quoted::Untrusted;
 use pte_schema::scalar::ScalarType;
-use pte_schema::xnnpack::XNNDatatype;
 
 /// A constant of a delegate's graph.
 #[derive(Clone, Copy, Debug)]
@@ -124,15 +123,13 @@ impl<'a> ConstantRow<'a> {
     /// Returns the dtype of the stored elements; `None` for 4-bit elements, of which two share a byte.
     #[must_use]
     pub fn dtype(&self) -> Option<ScalarType> {
-        Some(match self.constant.datatype {
-            XNNDatatype::xnn_datatype_fp32 => ScalarType::FLOAT,
-            XNNDatatype::xnn_datatype_fp16 => ScalarType::HALF,
-            XNNDatatype::xnn_datatype_bf16 => ScalarType::BFLOAT16,
-            XNNDatatype::xnn_datatype_qint8 | XNNDatatype::xnn_datatype_qcint8 => ScalarType::CHAR,
-            XNNDatatype::xnn_datatype_quint8 => ScalarType::BYTE,
-            XNNDatatype::xnn_datatype_int32
-            | XNNDatatype::xnn_datatype_qint32
-            | XNNDatatype::xnn_datatype_qcint32 => ScalarType::INT,
+        Some(match datatype_name(self.constant.datatype.name()?) {
+            "float32" => ScalarType::FLOAT,
+            "float16" => ScalarType::HALF,
+            "bfloat16" => ScalarType::BFLOAT16,
+            "qint8" | "qcint8" => ScalarType::CHAR,
+            "quint8" => ScalarType::BYTE,
+            "int32" | "qint32" | "qcint32" => ScalarType::INT,
             _ => return None,
         })
     }

@@ -1,5 +1,6 @@
 //! The scales of channels and groups, which are read from the graph or from constants.
 
+use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use core::ops::Range;
@@ -12,7 +13,7 @@ use pte_core::payload::xnnpack::PayloadConstant;
 use pte_flat::cost;
 
 /// The place of scales.
-pub(in crate::payloads) enum Place<'k> {
+pub(super) enum Place<'k> {
     /// A range of the payload.
     Payload(Range<u64>),
     /// The first bytes of named data: its key, and the number of bytes.
@@ -21,12 +22,12 @@ pub(in crate::payloads) enum Place<'k> {
 
 /// Judges the scales of all values. `read` returns the bytes of a place, or `None` if they are not
 /// available.
-pub(super) fn judge<'p, B: AsRef<[u8]>, E>(
+pub(super) fn judge<'p, 'b>(
     site: &Site<'_, 'p>,
     values: &Values<'p>,
-    read: &mut impl FnMut(Place<'_>) -> Result<Option<B>, E>,
+    read: &mut dyn FnMut(Place<'_>) -> Option<Cow<'b, [u8]>>,
     out: &mut Findings,
-) -> Result<(), E> {
+) {
     let mut seen = BTreeSet::new();
     for &(nth, ref scales) in values.scales() {
         // Values may share scales, which are judged once.
@@ -35,7 +36,7 @@ pub(super) fn judge<'p, B: AsRef<[u8]>, E>(
         if !seen.insert((scales.constant, list, scales.count, scales.size)) {
             continue;
         }
-        if let Some((at, scale)) = wrong(site, scales, read)? {
+        if let Some((at, scale)) = wrong(site, scales, read) {
             let path = [PathComponent::Field("xvalues"), PathComponent::Index(nth)];
             if let Some(tensor) = site.tensor(nth) {
                 site.find(out, &XNNPACK_QUANTIZATION, tensor, &path, || {
@@ -44,34 +45,32 @@ pub(super) fn judge<'p, B: AsRef<[u8]>, E>(
             }
         }
     }
-    Ok(())
 }
 
 /// Returns the first scale that the backend refuses.
-fn wrong<B: AsRef<[u8]>, E>(
+fn wrong<'b>(
     site: &Site<'_, '_>,
     scales: &Scales<'_>,
-    read: &mut impl FnMut(Place<'_>) -> Result<Option<B>, E>,
-) -> Result<Option<(usize, f32)>, E> {
+    read: &mut dyn FnMut(Place<'_>) -> Option<Cow<'b, [u8]>>,
+) -> Option<(usize, f32)> {
     let count = usize::try_from(scales.count).unwrap_or(usize::MAX);
     if scales.constant == 0 {
         let list = scales.list.unwrap_or_default();
         cost::charge(list.len().min(count));
-        return Ok(list.iter().take(count).enumerate().find(|(_, scale)| !is_scale(*scale)));
+        return list.iter().take(count).enumerate().find(|(_, scale)| !is_scale(*scale));
     }
     let len = scales.count.saturating_mul(scales.size);
-    let Ok(constant) = site.graph.constant(scales.constant) else { return Ok(None) };
-    let bytes = match constant {
+    let bytes = match site.graph.constant(scales.constant).ok()? {
         PayloadConstant::Within { bytes, .. } => {
             let len = usize::try_from(len).unwrap_or(usize::MAX);
-            return Ok(first_wrong(bytes.get(..len).unwrap_or_default(), scales.size));
+            return first_wrong(bytes.get(..len).unwrap_or_default(), scales.size);
         }
         PayloadConstant::Behind(range) => {
-            read(Place::Payload(range.start..range.start.saturating_add(len)))?
+            read(Place::Payload(range.start..range.start.saturating_add(len)))
         }
-        PayloadConstant::Named { key, .. } => read(Place::Named(key, len))?,
+        PayloadConstant::Named { key, .. } => read(Place::Named(key, len)),
     };
-    Ok(bytes.and_then(|bytes| first_wrong(bytes.as_ref(), scales.size)))
+    first_wrong(&bytes?, scales.size)
 }
 
 /// Returns the first scale that the backend refuses, of f32 (4 bytes) or bf16 (2 bytes).

@@ -6,8 +6,8 @@ use super::UsageReport;
 use crate::file::source::Source;
 use crate::handle::{File, Handle, OpenError};
 use crate::limits::Limits;
-use crate::payload::xnnpack::{NodeIds, XnnpackGraph, tensor_of};
-use crate::payload::{Graph, for_each_graph};
+use crate::payload::for_each_graph;
+use crate::payload::graph::Detail;
 use pte_flat::cost;
 use pte_flat::quoted::UntrustedString;
 
@@ -54,12 +54,12 @@ impl UsageReport {
             // A check reports payloads that cannot be read.
             let Ok(Some(graph)) = graph else { return };
             let backend = UntrustedString::from(payload.id().unwrap_or_default());
-            match &graph {
-                Graph::Xnnpack(graph) => self.add_graph(&backend, graph),
-                graph => {
-                    for operator in graph.operators() {
-                        self.node(&backend, operator);
-                    }
+            for (nth, node) in (0u32..).zip(&graph.nodes) {
+                let usage = self.node(&backend, graph.operator(node));
+                if graph.detail == Detail::Constants {
+                    let (reads, writes) = graph.operands(nth);
+                    let values = reads.iter().chain(writes).filter_map(|&id| graph.value(id));
+                    usage.datatypes.extend(values.filter_map(|value| value.datatype.name()));
                 }
             }
         })
@@ -71,22 +71,5 @@ impl UsageReport {
         let usage = self.nodes.entry((backend.clone(), operator)).or_default();
         usage.nodes = usage.nodes.saturating_add(1);
         usage
-    }
-
-    fn add_graph(&mut self, backend: &UntrustedString, graph: &XnnpackGraph<'_>) {
-        let mut datatypes = BTreeMap::new();
-        for value in graph.root().xvalues().into_iter().flatten() {
-            let Some(tensor) = tensor_of(value) else { continue };
-            cost::look_up("", datatypes.len());
-            datatypes.insert(tensor.id_out(), tensor.datatype());
-        }
-        for node in graph.root().xnodes().into_iter().flatten() {
-            let operator = node.xnode_union();
-            let usage = self.node(backend, operator.and_then(|operator| operator.name()));
-            let Some(ids) = operator.and_then(NodeIds::of) else { continue };
-            for id in ids.inputs().iter().chain(ids.outputs()) {
-                usage.datatypes.extend(datatypes.get(id).and_then(|datatype| datatype.name()));
-            }
-        }
     }
 }

@@ -6,9 +6,9 @@
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::ops::{Deref, Range};
+use core::ops::Range;
 
-use super::{Head, Stop};
+use super::Head;
 use crate::payload::Unreadable;
 use pte_flat::bytes::{array_at, slice_at, u16_at, u32_at, wide};
 use pte_flat::cost;
@@ -44,12 +44,7 @@ pub(super) struct Described<'h> {
 
 /// Reads the directory of an archive and the local headers of all members, which have the same
 /// order. Returns the members, whose names are unique, and the position of the directory.
-pub(super) fn members<B: Deref<Target = [u8]>, E, R>(
-    head: &mut Head<R>,
-) -> Result<(Vec<Member>, u64), Stop<E>>
-where
-    R: FnMut(Range<u64>) -> Result<B, E>,
-{
+pub(super) fn members(head: &mut Head<'_>) -> Result<(Vec<Member>, u64), Unreadable> {
     let len = head.len;
     let at = len.saturating_sub(END);
     let end = head.read(at, END)?;
@@ -61,11 +56,11 @@ where
         && u16_at(&end, 20) == Some(0)
         && u64::from(start).saturating_add(size.into()) == at;
     if array_at(&end, 0) != Some(*b"PK\x05\x06") || !is_plain {
-        return Err(invalid(at, "the end of the directory").into());
+        return Err(invalid(at, "the end of the directory"));
     }
     let (start, size) = (u64::from(start), u64::from(size));
     if size > LONGEST_DIRECTORY {
-        return Err(Unreadable::Part { name: "directory", range: start..at, len }.into());
+        return Err(Unreadable::Part { name: "directory", range: start..at, len });
     }
     let directory = head.read(start, size)?;
     let (mut found, mut names, mut next, mut free) = (Vec::new(), BTreeSet::new(), 0usize, 0);
@@ -75,30 +70,30 @@ where
         next = after;
         let offset = u64::from(offset);
         if offset < free {
-            return Err(invalid(at, "members overlap or are out of order").into());
+            return Err(invalid(at, "members overlap or are out of order"));
         }
         cost::look_up("", names.len());
         if !names.insert(member.name) {
-            return Err(invalid(at, "two members have the same name").into());
+            return Err(invalid(at, "two members have the same name"));
         }
         let name = core::str::from_utf8(member.name);
         let name = name.map_err(|_| invalid(at, "a name is not UTF-8"))?;
         let header = head.read(offset, u64::from(LOCAL).saturating_add(wide(name.len())))?;
         if local(&header, offset)? != member {
-            return Err(invalid(offset, "a member is not what the directory says").into());
+            return Err(invalid(offset, "a member is not what the directory says"));
         }
         let extra = u16_at(&header, 28).unwrap_or_default();
         let first = offset.saturating_add(wide(header.len())).saturating_add(extra.into());
         let range = first..first.saturating_add(member.size.into());
         // All members must be in front of the directory.
         if range.end > start {
-            return Err(Unreadable::Part { name: "member", range, len: start }.into());
+            return Err(Unreadable::Part { name: "member", range, len: start });
         }
         free = range.end;
         found.push(Member { name: name.into(), header: offset, range });
     }
     if next != directory.len() {
-        return Err(invalid(start, "the directory has other bytes behind its entries").into());
+        return Err(invalid(start, "the directory has other bytes behind its entries"));
     }
     Ok((found, start))
 }

@@ -8,22 +8,17 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::ops::{Deref, Range};
+use core::ops::Range;
 
 use serde_json::Value;
 
-use super::{Head, Section, Sections, Stop};
+use super::{Head, Section, Sections};
 use crate::backend::magic::CORE_ML_REFERENCE as REFERENCE;
 use crate::payload::Unreadable;
 use pte_flat::bytes::{index, narrow};
 
 /// Finds the files. The contents of files are not read.
-pub(super) fn sections<B: Deref<Target = [u8]>, E, R>(
-    head: &mut Head<R>,
-) -> Result<Sections, Stop<E>>
-where
-    R: FnMut(Range<u64>) -> Result<B, E>,
-{
+pub(super) fn sections(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
     let size = head.len.min(LARGEST);
     if head.read(0, 4.min(head.len))?.starts_with(&REFERENCE) {
         let bytes = head.read(0, size)?;

@@ -4,20 +4,14 @@
 //! compares the size of a block with the payload.
 
 use alloc::string::String;
-use core::ops::{Deref, Range};
 
-use super::{Head, Section, Sections, Stop};
+use super::{Head, Section, Sections};
 use crate::backend::magic;
 use crate::payload::Unreadable;
 use pte_flat::bytes::{array_at, u32_at};
 
 /// Finds the blocks. Command streams and weights are not read.
-pub(super) fn sections<B: Deref<Target = [u8]>, E, R>(
-    head: &mut Head<R>,
-) -> Result<Sections, Stop<E>>
-where
-    R: FnMut(Range<u64>) -> Result<B, E>,
-{
+pub(super) fn sections(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
     let mut found = Sections::default();
     let mut at = 0u64;
     loop {
@@ -25,11 +19,11 @@ where
         // The backend compares names as prefixes, so this does too.
         let is_name = |name: &&&str| block.starts_with(name.as_bytes());
         let Some(&name) = NAMES.iter().find(is_name) else {
-            return Err(Unreadable::Block { at }.into());
+            return Err(Unreadable::Block { at });
         };
         // The stream begins with a start block, which is allowed nowhere else.
         if (at == 0) != (name == START) {
-            return Err(Unreadable::Block { at }.into());
+            return Err(Unreadable::Block { at });
         }
         let size = u64::from(u32_at(&block, 16).unwrap_or_default());
         let start = at.saturating_add(HEADER);
@@ -38,15 +32,15 @@ where
         if name == END {
             return match end == head.len {
                 true => Ok(found),
-                false => Err(Unreadable::Part { name, range: at..end, len: head.len }.into()),
+                false => Err(Unreadable::Part { name, range: at..end, len: head.len }),
             };
         }
         if end > head.len {
-            return Err(Unreadable::Part { name, range: start..end, len: head.len }.into());
+            return Err(Unreadable::Part { name, range: start..end, len: head.len });
         }
         if block.get(20) == Some(&EXTERNAL) {
             if size != KEY {
-                return Err(Unreadable::Block { at }.into());
+                return Err(Unreadable::Block { at });
             }
             let key = head.read(start, KEY)?;
             section.key = Some(String::from_utf8_lossy(&key).into());
@@ -58,7 +52,7 @@ where
             let magic = array_at(&bytes, 0).unwrap_or_default();
             found.version = match &magic {
                 b"COP1" | b"COP2" => Some(String::from_utf8_lossy(&magic).into()),
-                _ => return Err(Unreadable::Magic { magic }.into()),
+                _ => return Err(Unreadable::Magic { magic }),
             };
         }
         if name != START {

@@ -4,23 +4,17 @@
 //! 2026. Payloads of other plugins and releases have another layout, and are opaque.
 
 use alloc::string::String;
-use core::ops::{Deref, Range};
 
-use super::{Head, Section, Sections, Stop};
+use super::{Head, Section, Sections};
 use crate::backend::magic;
 use crate::payload::Unreadable;
 use pte_flat::bytes::array_at;
 
 /// Finds the parts of a model.
-pub(super) fn sections<B: Deref<Target = [u8]>, E, R>(
-    head: &mut Head<R>,
-) -> Result<Sections, Stop<E>>
-where
-    R: FnMut(Range<u64>) -> Result<B, E>,
-{
+pub(super) fn sections(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
     let mut found = Sections::default();
     let start = head.read(0, MAGIC.min(head.len))?;
-    if *start != magic::OPEN_VINO {
+    if **start != magic::OPEN_VINO {
         found.add(Section::new("model", 0..head.len), head.len)?;
         return Ok(found);
     }
@@ -29,7 +23,7 @@ where
     let size = number(&bytes, 12);
     if size > MOST_TEXT {
         let range = TEXT..TEXT.saturating_add(size);
-        return Err(Unreadable::Part { name: "properties", range, len: head.len }.into());
+        return Err(Unreadable::Part { name: "properties", range, len: head.len });
     }
     let text = head.read(TEXT, size)?;
     let text = String::from_utf8_lossy(&text);

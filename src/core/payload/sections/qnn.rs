@@ -3,19 +3,13 @@
 //! Upstream is `backends/qualcomm/runtime`. It passes a payload without a magic to the driver
 //! unchanged.
 
-use core::ops::{Deref, Range};
-
-use super::{Head, Section, Sections, Stop};
+use super::{Head, Section, Sections};
 use crate::backend::magic::{QNN_CONTEXT, QNN_GRAPH};
+use crate::payload::Unreadable;
 use pte_flat::bytes::{array_at, u32_at};
 
 /// Finds the binary.
-pub(super) fn sections<B: Deref<Target = [u8]>, E, R>(
-    head: &mut Head<R>,
-) -> Result<Sections, Stop<E>>
-where
-    R: FnMut(Range<u64>) -> Result<B, E>,
-{
+pub(super) fn sections(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
     let mut found = Sections::default();
     let start = head.read(0, 4.min(head.len))?;
     match array_at(&start, 0) {

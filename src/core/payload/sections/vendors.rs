@@ -1,25 +1,19 @@
 //! Payloads with a header of a few numbers, followed by a vendor's binary.
 
 use alloc::string::{String, ToString};
-use core::ops::{Deref, Range};
 
-use super::{Head, Section, Sections, Stop, magic};
+use super::{Head, Section, Sections, magic};
 use crate::backend;
 use crate::payload::Unreadable;
 use pte_flat::bytes::{array_at, u32_at};
 
 /// Finds the sections of a payload of MediaTek's Neuropilot. The layout: a byte 1, the numbers of
 /// inputs and outputs, the size of the model, and the model.
-pub(super) fn neuropilot<B: Deref<Target = [u8]>, E, R>(
-    head: &mut Head<R>,
-) -> Result<Sections, Stop<E>>
-where
-    R: FnMut(Range<u64>) -> Result<B, E>,
-{
+pub(super) fn neuropilot(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
     let bytes = head.read(0, NEUROPILOT)?;
     let version = bytes.first().copied().unwrap_or_default();
     if version != 1 {
-        return Err(magic(&bytes).into());
+        return Err(magic(&bytes));
     }
     let size = u64::from(u32_at(&bytes, 9).unwrap_or_default());
     let mut found = Sections { version: Some("1".into()), ..Sections::default() };
@@ -30,12 +24,7 @@ where
 /// Finds the sections of a payload of NXP's Neutron. The layout: the numbers of inputs, outputs and
 /// arguments, a format and an index for each input and output, and the version. The microcode, the
 /// weights and the kernels follow, each at a multiple of 16.
-pub(super) fn neutron<B: Deref<Target = [u8]>, E, R>(
-    head: &mut Head<R>,
-) -> Result<Sections, Stop<E>>
-where
-    R: FnMut(Range<u64>) -> Result<B, E>,
-{
+pub(super) fn neutron(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
     let counts = head.read(0, 3)?;
     let count = |nth: usize| u64::from(counts.get(nth).copied().unwrap_or_default());
     let at = count(0).saturating_add(count(1)).saturating_mul(2).saturating_add(3);
@@ -43,7 +32,7 @@ where
     let start = at.saturating_add(1).next_multiple_of(ALIGNMENT);
     let code = head.read(start, MICROCODE)?;
     if u32_at(&code, 0) != Some(NEUTRON) {
-        return Err(magic(&code).into());
+        return Err(magic(&code));
     }
     let size = |at| u64::from(u32_at(&code, at).unwrap_or_default());
     let mut found = Sections { version, ..Sections::default() };
@@ -62,14 +51,11 @@ where
 /// Finds the sections of a payload of Metal Performance Shaders. The layout: four zeros, the magic,
 /// the offset and size of the constants, the graph, and the constants. Without this header, the
 /// whole payload is the graph.
-pub(super) fn mps<B: Deref<Target = [u8]>, E, R>(head: &mut Head<R>) -> Result<Sections, Stop<E>>
-where
-    R: FnMut(Range<u64>) -> Result<B, E>,
-{
+pub(super) fn mps(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
     let bytes = head.read(0, MPS.min(head.len))?;
     if array_at(&bytes, 4) != Some(backend::magic::MPS) {
         let magic = array_at(&bytes, 4).unwrap_or_default();
-        return Err(Unreadable::Magic { magic }.into());
+        return Err(Unreadable::Magic { magic });
     }
     let mut found = Sections::default();
     // In a graph without a header, these bytes are the offset of its root.
@@ -88,12 +74,7 @@ where
 /// Finds the sections of a payload of AOTInductor: two keys of named data, one in each line, for
 /// the shared object and for the weights. An empty payload has no sections: releases before 1.4
 /// derive the keys from the method's name.
-pub(super) fn aot_inductor<B: Deref<Target = [u8]>, E, R>(
-    head: &mut Head<R>,
-) -> Result<Sections, Stop<E>>
-where
-    R: FnMut(Range<u64>) -> Result<B, E>,
-{
+pub(super) fn aot_inductor(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
     let mut found = Sections::default();
     if head.len == 0 {
         return Ok(found);
@@ -101,7 +82,7 @@ where
     let bytes = head.read(0, head.len.min(LONGEST_KEYS))?;
     let text = core::str::from_utf8(&bytes).ok().filter(|_| head.len <= LONGEST_KEYS);
     let Some((object, weights)) = text.and_then(|text| text.split_once('\n')) else {
-        return Err(magic(&bytes).into());
+        return Err(magic(&bytes));
     };
     let mut start = 0u64;
     for (name, key) in [("shared object", object), ("weights", weights)] {

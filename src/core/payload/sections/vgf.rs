@@ -4,22 +4,17 @@
 //! version 0.5.
 
 use alloc::format;
-use core::ops::{Deref, Range};
 
-use super::{Head, Section, Sections, Stop, magic};
+use super::{Head, Section, Sections, magic};
 use crate::backend::magic::VGF;
+use crate::payload::Unreadable;
 use pte_flat::bytes::{array_at, u32_at};
 
 /// Finds the tables and the constants.
-pub(super) fn sections<B: Deref<Target = [u8]>, E, R>(
-    head: &mut Head<R>,
-) -> Result<Sections, Stop<E>>
-where
-    R: FnMut(Range<u64>) -> Result<B, E>,
-{
+pub(super) fn sections(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
     let bytes = head.read(0, HEADER)?;
     if !bytes.starts_with(&VGF) {
-        return Err(magic(&bytes).into());
+        return Err(magic(&bytes));
     }
     let [major, minor, patch, _] = u32_at(&bytes, 8).unwrap_or_default().to_le_bytes();
     let version = Some(format!("{major}.{minor}.{patch}"));

@@ -4,9 +4,12 @@ use alloc::vec::Vec;
 use binrw::io::Cursor;
 use binrw::{BinRead, BinWrite, binrw};
 
+use crate::file::header;
+
+header! {
 /// The header of an XNNPACK payload. All offsets are relative to the payload.
 #[binrw]
-#[brw(little, magic = b"\0\0\0\0XH00")]
+#[brw(little, magic = b"XH00")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct XnnpackHeader {
     /// The length of the header without padding. It is 30 in every genuine payload, and the runtime
@@ -22,6 +25,7 @@ pub struct XnnpackHeader {
     /// named data.
     pub constant_data_size: u64,
 }
+}
 
 impl XnnpackHeader {
     /// The length in bytes, without padding.
@@ -33,15 +37,14 @@ impl XnnpackHeader {
     /// Reads the header at the start of `head`; `None` if there is no header, or it is truncated.
     pub(super) fn read_from(head: &[u8]) -> Option<Self> {
         // The runtime does not read the first four bytes.
-        let rest = head.get(4..)?;
-        let mut known = Vec::from([0; 4]);
-        known.extend_from_slice(rest.get(..usize::from(Self::LENGTH).saturating_sub(4))?);
-        Self::read(&mut Cursor::new(known)).ok()
+        let rest = head.get(4..usize::from(Self::LENGTH))?;
+        Self::read(&mut Cursor::new(rest)).ok()
     }
 
     /// Returns the header as stored, with its padding.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Cursor::new(Vec::new());
+        let mut out = Cursor::new(Vec::from([0; 4]));
+        out.set_position(4);
         // Writing to memory can fail only if memory is short.
         let written = self.write(&mut out);
         debug_assert!(written.is_ok(), "a header is written to memory");
