@@ -4,7 +4,8 @@
   python3 -m venv rt-0.7 && rt-0.7/bin/pip install executorch==0.7.0 torch==2.8.0
   rt-0.7/bin/python fuzz/releases.py tests/data/pte > verdicts-0.7.jsonl
 
-Releases and the torch that fits: 0.5.0 2.6.0, 0.6.0 2.7.0, 0.7.0 2.8.0, 1.0.1 2.9.1, 1.2.0 2.11.0, 1.5.1 2.15.0.
+Releases and the torch that fits: 0.5.0 2.6.0, 0.6.0 2.7.0, 0.7.0 2.8.0, 1.0.1 2.9.1, 1.2.0 2.11.0, 1.3.1 2.12.0,
+1.4.1 2.13.0, 1.5.1 2.15.0.
 
 The first line is what the release has: {"release": "0.7", "operators": COUNT, "backends": [ID]}. Then a line
 a file: {"file": NAME, "verdict": VERDICT, "code": CODE}. VERDICT is ok, error (a clean refusal), crash:SIGNAL

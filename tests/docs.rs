@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 
-use pte::check::{Preset, Severity, coverage, rules};
+mod release;
+
+use pte::check::{NEWEST_VERSION, Preset, Severity, coverage, rules};
 use pte::{Code, ErrorKind};
 
 #[test]
@@ -279,10 +281,10 @@ fn coverage_table() -> String {
 }
 
 fn page() -> String {
-    let mut page = String::from(
+    let mut page = format!(
         "# Rules\n\n\
          Made from the code by `PTE_BLESS=1 cargo test --test main docs`; do not edit.\n\n\
-         `pte explain RULE` shows one. An Error means that the official runtime (1.5.1), given the\n\
+         `pte explain RULE` shows one. An Error means that the official runtime ({NEWEST_VERSION}), given the\n\
          backends and operators that the file asks for, refuses the file, crashes on it, or reads\n\
          wrong memory, at some setting. Sections are those of [format.md](format.md).\n",
     );

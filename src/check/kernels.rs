@@ -1,7 +1,6 @@
 //! The signatures and contracts of the official runtime's operators, by which calls are judged.
 
 use alloc::string::String;
-use alloc::vec::Vec;
 
 use self::overwritten::Overwritten;
 use self::resized::Resized;
@@ -10,7 +9,7 @@ use super::rule::{Rule, rules};
 use super::site::Plan;
 use pte_core::method;
 use pte_core::operators::contracts::{self, Call, KnownValues, SizesAfter, Subject};
-use pte_core::operators::{Copied, Hazard, Kind, Signature, Signatures, copied, hazard};
+use pte_core::operators::{Copied, Hazard, Kernel, Kind, Signatures};
 use pte_flat::bytes::index as at_index;
 use pte_schema::program::view::KernelCall;
 
@@ -62,21 +61,11 @@ rules! {
         Ignores ["7.4.28"];
 }
 
-/// The signatures and contracts of a plan's operators.
+/// The operators of a plan.
 pub(super) struct Kernels {
     signatures: Signatures,
-    /// The demands of each operator; empty if no operator is known.
-    demands: Vec<Demands>,
     resized: Resized,
     overwritten: Overwritten,
-}
-
-/// What an operator demands of its arguments.
-#[derive(Default)]
-struct Demands {
-    contract: &'static [contracts::Term],
-    hazard: Option<&'static Hazard>,
-    copied: Option<&'static Copied>,
 }
 
 /// The largest number of items of a list that are checked for overlaps.
@@ -87,25 +76,18 @@ pub(super) type BrokenRule = (&'static Rule, Option<u32>, String);
 
 impl Kernels {
     pub(crate) fn of(plan: &Plan<'_, '_>) -> Self {
-        let signatures = Signatures::of(plan.view);
         let (resized, overwritten) = Default::default();
-        let mut kernels = Self { signatures, demands: Vec::new(), resized, overwritten };
-        if kernels.are_known() {
-            let demands = |known: Option<&Signature>| {
-                known.map_or_else(Demands::default, |&(name, _)| Demands {
-                    contract: contracts::of(name),
-                    hazard: hazard(name),
-                    copied: copied(name),
-                })
-            };
-            kernels.demands = kernels.signatures.iter().map(demands).collect();
-        }
-        kernels
+        Self { signatures: Signatures::of(plan.view), resized, overwritten }
+    }
+
+    /// Returns the known operators of the plan.
+    fn known(&self) -> impl Iterator<Item = &'static Kernel> {
+        self.signatures.iter().flatten()
     }
 
     /// Finds the tensors that calls may resize. This is needed only if some tensors are not STATIC.
     pub(super) fn watch_sizes(&mut self, plan: &Plan<'_, '_>) {
-        if self.demands.iter().any(|demands| !demands.contract.is_empty()) {
+        if self.known().any(|kernel| !kernel.contract.is_empty()) {
             self.find_written(plan);
         }
     }
@@ -133,9 +115,10 @@ impl Kernels {
         values: &impl KnownValues<'a>,
         call: KernelCall<'a>,
     ) -> Option<BrokenRule> {
-        let terms = self.demands(call)?.contract;
-        let call = Call { values, name: self.name(call)?, args: call.args()? };
-        let broken = contracts::judge(&call, terms)?;
+        let kernel = self.kernel(call)?;
+        let Kernel { name, letters, .. } = kernel;
+        let call = Call { values, name, letters, args: call.args()? };
+        let broken = contracts::judge(&call, kernel.contract)?;
         let rule = match broken.about {
             Subject::Dtype => &KERNEL_DTYPE,
             Subject::Shape => &KERNEL_SHAPE,
@@ -151,14 +134,13 @@ impl Kernels {
 
     /// Returns the arguments that must not share memory with an output of the call, if there are any.
     pub(crate) fn hazard(&self, call: KernelCall<'_>) -> Option<&'static Hazard> {
-        self.demands(call)?.hazard
+        self.kernel(call)?.hazard.as_ref()
     }
 
     /// Finds index tensors that no instruction writes, but whose memory another tensor overwrites.
     pub(super) fn watch_indices(&mut self, plan: &Plan<'_, '_>) {
-        let has_indices =
-            |demands: &Demands| demands.hazard.is_some_and(|hazard| !hazard.read_again.is_empty());
-        if !self.demands.iter().any(has_indices) {
+        let has_indices = |hazard: &'static Hazard| !hazard.read_again.is_empty();
+        if !self.known().filter_map(|kernel| kernel.hazard.as_ref()).any(has_indices) {
             return;
         }
         self.find_written(plan);
@@ -180,10 +162,6 @@ impl Kernels {
         self.overwritten.by(index)
     }
 
-    fn demands(&self, call: KernelCall<'_>) -> Option<&Demands> {
-        self.demands.get(usize::try_from(call.op_index()).ok()?)
-    }
-
     /// Returns whether an instruction may write, and so resize, a tensor.
     pub(super) fn may_resize(&self, tensor: u32) -> bool {
         self.resized.is_written(tensor)
@@ -197,25 +175,24 @@ impl Kernels {
     /// Returns whether contracts depend on sizes or elements that calls change.
     pub(super) fn depend_on_tensors(&self) -> bool {
         let has_elements =
-            |demands: &Demands| contracts::element_args(demands.contract).next().is_some();
-        let has_copies = |demands: &Demands| demands.copied.is_some();
+            |kernel: &Kernel| contracts::element_args(kernel.contract).next().is_some();
         self.resized.any()
-            || self.demands.iter().any(has_copies) && self.demands.iter().any(has_elements)
+            || self.known().any(|kernel| kernel.copied.is_some()) && self.known().any(has_elements)
     }
 
     /// Returns what a call copies to its output, if it copies anything.
     pub(crate) fn copied(&self, call: KernelCall<'_>) -> Option<&'static Copied> {
-        self.demands(call)?.copied
+        self.kernel(call)?.copied.as_ref()
     }
 
     /// Returns the sizes that a call gives to its output at `out`, if they are known.
     pub(crate) fn sizes_after(&self, call: KernelCall<'_>, out: u8) -> Option<SizesAfter> {
-        let demands = self.demands(call)?;
-        match demands.copied {
+        let kernel = self.kernel(call)?;
+        match &kernel.copied {
             Some(copied) if copied.keeps_sizes => {
                 u8::try_from(copied.source).ok().map(SizesAfter::Like)
             }
-            _ => contracts::sizes_after(demands.contract, out),
+            _ => contracts::sizes_after(kernel.contract, out),
         }
     }
 
@@ -231,8 +208,8 @@ impl Kernels {
     /// Returns whether any call may change a value that other calls use: an operator gives a
     /// result, writes a list, makes a view, or is unknown.
     pub(super) fn change_values(&self) -> bool {
-        let flows = |&(_, letters): &Signature| {
-            letters.contains(['x', 'y', '?', '#', '%', '@', '$', '~', '='])
+        let flows = |kernel: &Kernel| {
+            kernel.letters.contains(['x', 'y', '?', '#', '%', '@', '$', '~', '='])
         };
         self.signatures.iter().any(|known| known.is_none_or(flows))
     }
@@ -242,13 +219,8 @@ impl Kernels {
         &self.signatures
     }
 
-    /// Returns the full name of the called operator, if it is known.
-    pub(crate) fn name(&self, call: KernelCall<'_>) -> Option<&'static str> {
-        self.signature(call).map(|&(name, _)| name)
-    }
-
-    /// Returns the signature of the called operator, if it is known.
-    pub(crate) fn signature(&self, call: KernelCall<'_>) -> Option<&'static Signature> {
-        self.signatures.signature(call)
+    /// Returns the called operator, if it is known.
+    pub(crate) fn kernel(&self, call: KernelCall<'_>) -> Option<&'static Kernel> {
+        self.signatures.kernel(call)
     }
 }

@@ -53,8 +53,9 @@ pub use document::{
 pub use payloads::judges_payloads_of;
 pub use policy::Policy;
 pub use preset::Preset;
+pub use pte_core::release::{NEWEST, NEWEST_VERSION, Release};
 pub use report::{Finding, Report};
-pub use rule::{NEWEST, Release, Rule, Runtime, Severity};
+pub use rule::{Rule, Runtime, Severity};
 #[cfg(all(feature = "json", feature = "serde", feature = "sha2"))]
 pub use sarif::sarif;
 pub use version::{ReleaseError, parse_release};

@@ -3,7 +3,8 @@
 use alloc::vec::Vec;
 
 use super::preset::Preset;
-use super::rule::{Release, Rule, Severity};
+use super::rule::{Rule, Severity};
+use pte_core::release::Release;
 
 /// The severities of findings as the caller wants them: rules that are allowed or denied, and the
 /// release of the runtime to judge for.

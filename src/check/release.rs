@@ -4,17 +4,21 @@ use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::kernels::MOST_ITEMS;
 use super::report::Findings;
-use super::rule::{Release, Rule, rules};
+use super::rule::{Rule, rules};
+use super::site::Plan;
 use pte_core::File;
 use pte_core::error::PathComponent;
 use pte_core::method;
-use pte_core::operators;
+use pte_core::operators::{self, Kernel, Signatures};
 use pte_core::ptd::Root;
 use pte_core::pte::Pte;
+use pte_core::release::Release;
 use pte_flat::desc::{EnumDesc, FieldDesc, Kind, Number, ScalarDesc, TableDesc};
 use pte_flat::view::{List, Raw, Table};
-use pte_schema::program::view::InstructionArguments;
+use pte_schema::program::view::{InstructionArguments, KernelCall, KernelTypes};
+use pte_schema::scalar::ScalarType;
 
 rules! {
     "release";
@@ -29,6 +33,11 @@ rules! {
         "An older runtime ignores the field, or may not know the value."
         "Use a newer runtime, or export the program with the release that you ship."
         Ignores ["3.3", "5"];
+    OPERATOR_DTYPE = Error "operator-dtype"
+        "The release that the file is judged for has kernels for the dtypes of the calls of its operators."
+        "Running the method is refused, or the kernel aborts."
+        "Use a runtime whose kernel takes the dtype, or cast the tensor in the model."
+        Refuses ["6.12"];
     OPERATOR_NEWER = Error "operator-newer"
         "The release that the file is judged for has every operator that a method calls."
         "An older runtime does not find the operator and refuses the method."
@@ -60,6 +69,7 @@ pub(crate) fn judge(file: &File<'_>, release: Release, out: &mut Findings) {
             Pass::new(release, "program", 0, out).root(pte.program());
             if release >= operators::OLDEST {
                 called_operators(pte, release, out);
+                dtypes_of_calls(pte, release, out);
             }
         }
         File::Ptd(ptd) => {
@@ -91,7 +101,8 @@ fn called_operators(pte: &Pte<'_>, release: Release, out: &mut Findings) {
                 continue;
             }
             let name = operators::name_until_nul(operator);
-            let Some(brought) = operators::since(&name).filter(|since| *since > release) else {
+            let since = operators::kernel(&name).map(|kernel| kernel.since);
+            let Some(brought) = since.filter(|since| *since > release) else {
                 continue;
             };
             let path = || {
@@ -110,6 +121,77 @@ fn called_operators(pte: &Pte<'_>, release: Release, out: &mut Findings) {
                 )
             });
         }
+    }
+}
+
+/// Judges the dtypes of the tensors that the methods' calls get. Each operator is reported once with each dtype.
+fn dtypes_of_calls(pte: &Pte<'_>, release: Release, out: &mut Findings) {
+    if !operators::RUN.contains(&release) {
+        return;
+    }
+    for (nth, view) in method::distinct(pte) {
+        let plan = Plan::new(pte, nth, view);
+        let signatures = Signatures::of(view);
+        let mut reported = vec![0u64; view.operators().map_or(0, |all| all.len())];
+        // A moved value may have another dtype than the one in the file.
+        let mut is_moved = plan.each(false);
+        let moves = method::instructions(view).filter_map(|one| match one.operation() {
+            Some(InstructionArguments::MoveCall(call)) => usize::try_from(call.move_to()).ok(),
+            _ => None,
+        });
+        moves.for_each(|value| {
+            if let Some(moved) = is_moved.get_mut(value) {
+                *moved = true;
+            }
+        });
+        for instruction in method::instructions(view) {
+            let Some(call) = instruction.kernel_call() else { continue };
+            let Some(kernel) = signatures.kernel(call) else { continue };
+            let Some((arg, dtype)) = typed_arg(&plan, kernel, call, &is_moved) else { continue };
+            if kernel.takes(release, dtype) != Some(false) {
+                continue;
+            }
+            let operator = usize::try_from(call.op_index()).ok();
+            let Some(reported) = operator.and_then(|operator| reported.get_mut(operator)) else {
+                continue;
+            };
+            let bit = u32::try_from(dtype.0).ok().and_then(|code| 1u64.checked_shl(code));
+            let is_new = bit.is_some_and(|bit| *reported & bit == 0);
+            *reported |= bit.unwrap_or_default();
+            if is_new {
+                let path = [PathComponent::Field("args"), PathComponent::Index(arg)];
+                plan.find_instruction(out, &OPERATOR_DTYPE, &instruction, &path, || {
+                    let (name, (major, minor)) = (kernel.name, release);
+                    format!("the kernel of {name} in release {major}.{minor} does not take {dtype}")
+                });
+            }
+        }
+    }
+}
+
+/// Returns the argument of a call that decides about its dtype, and that dtype.
+fn typed_arg(
+    plan: &Plan<'_, '_>,
+    kernel: &Kernel,
+    call: KernelCall<'_>,
+    is_moved: &[bool],
+) -> Option<(u32, ScalarType)> {
+    let args = call.args().filter(|args| args.len() == kernel.letters.len())?;
+    let arg = kernel.typed_arg()?;
+    let mut value = args.get(arg)?;
+    let is_fixed =
+        |value: i32| usize::try_from(value).is_ok_and(|value| is_moved.get(value) == Some(&false));
+    if !is_fixed(value) {
+        return None;
+    }
+    if let Some(items) = method::items(plan.view, value) {
+        value = items.into_iter().take(MOST_ITEMS).find(|&item| item >= 0)?;
+    }
+    match plan.value(value.into())? {
+        KernelTypes::Tensor(tensor) if is_fixed(value) => {
+            Some((u32::try_from(arg).ok()?, tensor.scalar_type()))
+        }
+        _ => None,
     }
 }
 

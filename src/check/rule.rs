@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use pte_core::release::{Facts, Release};
+
 /// A rule that a file may break.
 #[derive(Debug)]
 pub struct Rule {
@@ -17,7 +19,7 @@ pub struct Rule {
     pub why: &'static str,
     /// What to do about a finding.
     pub help: &'static str,
-    /// What the official runtime (1.5.1) does if the rule is broken.
+    /// What the newest known release of the runtime does if the rule is broken.
     pub runtime: Runtime,
     /// The evidence: sections of `docs/format.md`, which name upstream's files.
     pub rows: &'static [&'static str],
@@ -51,38 +53,15 @@ pub enum Runtime {
 impl Rule {
     /// Returns whether the rule is an Error for `release`, although its own severity is lower.
     pub fn is_refused_by(&self, release: Release) -> bool {
-        is_listed(REFUSED, self.id, release)
+        Facts::of(release).refuses.contains(&self.id)
     }
 
     /// Returns whether the runtime of `release` accepts a file that breaks this rule, although
     /// newer releases do not.
     pub fn is_taken_by(&self, release: Release) -> bool {
-        is_listed(TAKEN, self.id, release)
+        Facts::of(release).accepts.contains(&self.id)
     }
 }
-
-/// The id of a rule, the first release of a range, and the release after the range.
-type Row = (&'static str, Release, Release);
-
-fn is_listed(rows: &[Row], rule: &str, release: Release) -> bool {
-    rows.iter().any(|&(id, from, to)| id == rule && from <= release && release < to)
-}
-
-/// Notes that are Errors for some releases (format.md §1.3, §4.3, §11.3).
-const REFUSED: &[Row] = &[
-    ("constants-inline", (1, 5), NEVER),
-    ("old-generation", (0, 7), NEVER),
-    ("xnnpack-named-referenced", (0, 6), (1, 5)),
-];
-/// Errors that are only Notes for some releases (format.md §4.3).
-const TAKEN: &[Row] = &[("external-generation", (0, 5), (0, 7))];
-const NEVER: Release = (u32::MAX, u32::MAX);
-
-/// A release of the runtime: its major and minor number.
-pub type Release = (u32, u32);
-
-/// The newest known release of the runtime. Fields that a later release adds are not judged.
-pub const NEWEST: (u32, u32) = (1, 5);
 
 impl Severity {
     /// Returns the name of the severity in reports.

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::rule::Release;
+use pte_core::release::Release;
 
 /// The reason why a text is no release of the runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use core::fmt::{self, Write};
 
 use clap::Args;
-use pte::check::{Preset, RuleDocument, RuleRecord, RulesDocument};
+use pte::check::{NEWEST_VERSION, Preset, RuleDocument, RuleRecord, RulesDocument};
 use pte::quoted::Untrusted;
 
 use super::columns::paragraph;
@@ -114,7 +114,7 @@ fn explain(rule: &RuleRecord, out: &mut Output) -> fmt::Result {
     writeln!(out, "  {}", paragraph(rule.what, 2))?;
     writeln!(out, "  {DIM}otherwise{DIM:#}  {}", paragraph(rule.why, 13))?;
     writeln!(out, "  {DIM}what to do{DIM:#} {}", paragraph(rule.help, 13))?;
-    writeln!(out, "  {DIM}runtime{DIM:#}    {} (release 1.5.1)", rule.runtime)?;
+    writeln!(out, "  {DIM}runtime{DIM:#}    {} (release {NEWEST_VERSION})", rule.runtime)?;
     if let [_, ..] = rule.sections.as_slice() {
         writeln!(out, "  {DIM}evidence{DIM:#}   docs/format.md, {}", rule.sections.join(", "))?;
     }

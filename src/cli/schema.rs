@@ -7,7 +7,7 @@ use super::output::{Content, Output, formatted};
 use super::problem::{Problem, Status};
 use pte::flat::fbs;
 use pte::schema::{bundled_program, etdump, flat_tensor, flat_tensor_legacy, program};
-use pte::schema::{mlx, native, qnn, tosa, vulkan, xnnpack};
+use pte::schema::{enn, mlx, native, qnn, tosa, vulkan, xnnpack};
 
 /// Print the tables as FlatBuffers schema text
 ///
@@ -41,6 +41,7 @@ enum SchemaName {
     Native,
     Mlx,
     Qnn,
+    Enn,
     BundledProgram,
     Etdump,
 }
@@ -57,6 +58,7 @@ impl Schema {
             SchemaName::Native => &native::desc::SCHEMA,
             SchemaName::Mlx => &mlx::desc::SCHEMA,
             SchemaName::Qnn => &qnn::desc::SCHEMA,
+            SchemaName::Enn => &enn::desc::SCHEMA,
             SchemaName::BundledProgram => &bundled_program::desc::SCHEMA,
             SchemaName::Etdump => &etdump::desc::SCHEMA,
         };

@@ -15,6 +15,8 @@ extern crate alloc;
 // Basics, without knowledge of the formats.
 pub mod limits;
 
+pub mod release;
+
 pub mod backend;
 
 pub mod foreign;

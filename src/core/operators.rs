@@ -10,38 +10,34 @@ use pte_flat::cost;
 use pte_schema::program::view::{ExecutionPlan, KernelCall, Operator};
 
 pub mod contracts;
-mod copies;
-mod hazards;
+mod kernel;
 mod kind;
 mod scalar;
 pub mod selected;
-mod signatures;
-mod since;
+mod table;
 pub mod usage;
 mod yaml;
 
-pub use copies::{Copied, copied, rearranges};
-pub use hazards::{Hazard, hazard};
-pub use kind::{Gives, Kind, Kinds, Signature, signature};
+pub use kernel::{Copied, Hazard, Kernel, OLDEST, RUN};
+pub use kind::{Gives, Kind, Kinds};
 pub use scalar::{LOCAL_SCALAR_DENSE, Scalar};
-pub use signatures::KERNELS;
-pub use since::{OLDEST, since};
+pub use table::{KERNELS, kernel, rearranges};
 
-/// The signature of each operator of a method, by operator index.
+/// What is known of each operator of a method, by operator index.
 #[derive(Debug)]
-pub struct Signatures(Vec<Option<&'static Signature>>);
+pub struct Signatures(Vec<Option<&'static Kernel>>);
 
 impl Signatures {
     /// Looks up each operator of `plan` once.
     pub fn of(plan: ExecutionPlan<'_>) -> Self {
         let operators = plan.operators().into_iter().flatten();
         let mut all = Vec::with_capacity(plan.operators().map_or(0, |all| all.len()));
-        all.extend(operators.map(|operator| signature(&name_until_nul(operator))));
+        all.extend(operators.map(|operator| kernel(&name_until_nul(operator))));
         Self(all)
     }
 
-    /// Returns the signature of each operator, if it is known.
-    pub fn iter(&self) -> impl Iterator<Item = Option<&'static Signature>> {
+    /// Returns each operator, if it is known.
+    pub fn iter(&self) -> impl Iterator<Item = Option<&'static Kernel>> {
         self.0.iter().copied()
     }
 
@@ -56,8 +52,8 @@ impl Signatures {
         self.0.get(index).is_some_and(Option::is_some)
     }
 
-    /// Returns the signature of the called operator, if it is known.
-    pub fn signature(&self, call: KernelCall<'_>) -> Option<&'static Signature> {
+    /// Returns the called operator, if it is known.
+    pub fn kernel(&self, call: KernelCall<'_>) -> Option<&'static Kernel> {
         *self.0.get(usize::try_from(call.op_index()).ok()?)?
     }
 
@@ -67,7 +63,7 @@ impl Signatures {
         &self,
         call: KernelCall<'a>,
     ) -> Option<impl Iterator<Item = (u32, i32, Kind)> + use<'a>> {
-        let (_, letters) = self.signature(call)?;
+        let letters = self.kernel(call)?.letters;
         let args = call.args().filter(|args| args.len() == letters.len())?;
         let kinds = letters.chars().filter_map(Kind::of);
         Some((0..).zip(args).zip(kinds).map(|((nth, index), kind)| (nth, index, kind)))

@@ -7,6 +7,7 @@
 extern crate std;
 
 pub mod bundled_program;
+pub mod enn;
 pub mod etdump;
 pub mod flat_tensor;
 pub mod flat_tensor_legacy;

@@ -2,14 +2,14 @@
 //! numbers: the verdicts of `pte check` are compared with the runtime's.
 
 use arbitrary::Result;
-use pte::operators::KERNELS;
+use pte::operators::{KERNELS, Kernel};
 use pte::schema::program::model::{self, InstructionArguments, KernelTypes};
 use pte::schema::scalar::ScalarType;
 
 use super::{Place, Smith};
 
-/// Every operator by its full name, with a letter for each argument.
-pub(super) fn operators() -> &'static [(&'static str, &'static str)] {
+/// Every operator.
+pub(super) fn operators() -> &'static [Kernel] {
     KERNELS
 }
 
@@ -21,7 +21,7 @@ impl Smith<'_, '_> {
             let changes = self.random.int_in_range(0..=3)?;
             return self.near_sound(nth, changes);
         }
-        let (full, letters) = KERNELS[nth];
+        let Kernel { name: full, letters, .. } = KERNELS[nth];
         let (name, overload) = full.rsplit_once('.').unwrap_or((full, ""));
         let common = Common { dtype: self.often_float()?, sizes: self.shape()? };
         let mut args: Vec<i32> = Vec::with_capacity(letters.len());

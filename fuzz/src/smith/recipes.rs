@@ -196,7 +196,7 @@ impl Smith<'_, '_> {
             let nth = self.random.choose_index(args.len())?;
             args[nth].change(self.random)?;
         }
-        let letters = operators()[nth].1;
+        let letters = operators()[nth].letters;
         let common = Common { dtype: ScalarType::FLOAT, sizes: vec![2, 3] };
         let mut indices: Vec<i32> = Vec::new();
         for (arg, letter) in args.iter().zip(letters.chars()) {
@@ -268,14 +268,15 @@ mod tests {
     use super::super::sound_call;
     use super::*;
     use pte::Check;
+    use pte::operators::Kernel;
 
     #[test]
     fn there_is_a_call_of_every_operator() {
         let lines: Vec<_> = CALLS.lines().collect();
         assert_eq!(lines.len(), operators().len());
-        for (nth, &(name, letters)) in operators().iter().enumerate() {
+        for (nth, Kernel { name, letters, .. }) in operators().iter().enumerate() {
             let (operator, args) = recipe(nth);
-            assert_eq!(operator, name);
+            assert_eq!(operator, *name);
             assert_eq!(args.len(), letters.len(), "{operator}");
         }
     }

@@ -28,7 +28,7 @@ impl Smith<'_, '_> {
         let InstructionArguments::KernelCall(mut call) = self.near_sound(nth, wrong)? else {
             return Ok(Vec::new());
         };
-        let letters = operators()[nth].1.as_bytes();
+        let letters = operators()[nth].letters.as_bytes();
         let mut args = call.args.take().unwrap_or_default();
         let mut before = Vec::new();
         for _ in 0..self.random.int_in_range(1..=MOST_CHANGES)? {

@@ -14,7 +14,7 @@ use pte_core::file::source::Source;
 use pte_core::handle::{File, OpenError};
 use pte_core::method::{self, Instruction};
 use pte_core::operators::contracts::{self, ElementBounds, ElementKind, Term};
-use pte_core::operators::{Copied, Signature, Signatures, copied};
+use pte_core::operators::{Copied, Kernel, Signatures};
 use pte_flat::bytes::wide;
 use pte_flat::cost;
 use pte_schema::program::view::InstructionArguments;
@@ -210,13 +210,13 @@ struct Operators<'s> {
 impl<'s> Operators<'s> {
     /// Returns the operators of a method; `None` if no contract has conditions on elements.
     fn of(signatures: &'s Signatures) -> Option<Self> {
-        let name = |known: Option<&'static Signature>| known.map(|&(name, _)| name);
-        let contract = |known| name(known).map_or(&[][..], contracts::of);
+        let contract =
+            |known: Option<&'static Kernel>| known.map_or(&[][..], |known| known.contract);
         let contracts: Vec<_> = signatures.iter().map(contract).collect();
         if contracts.iter().all(|terms| contracts::element_args(terms).next().is_none()) {
             return None;
         }
-        let copies = signatures.iter().map(|known| copied(name(known)?)).collect();
+        let copies = signatures.iter().map(|known| known?.copied.as_ref()).collect();
         let all = [ElementKind::Integers, ElementKind::Floats];
         let of_contracts = contracts.iter().flat_map(|terms| contracts::element_args(terms));
         let kinds: Vec<_> = of_contracts.map(|(_, kind)| kind).collect();

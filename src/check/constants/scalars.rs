@@ -6,7 +6,7 @@ use super::Method;
 use pte_core::file::source::Source;
 use pte_core::handle::{OpenError, ReadVec};
 use pte_core::method;
-use pte_core::operators::{LOCAL_SCALAR_DENSE, Scalar, Signature, copied};
+use pte_core::operators::{Kernel, LOCAL_SCALAR_DENSE, Scalar};
 use pte_flat::bytes::index;
 use pte_flat::cost;
 
@@ -26,16 +26,16 @@ impl ConstantScalars {
         method: &Method<'_, '_>,
         source: &S,
     ) -> Result<(), OpenError<S::Error>> {
-        let is_read = |&(name, _): &Signature| name == LOCAL_SCALAR_DENSE;
+        let is_read = |kernel: &Kernel| kernel.name == LOCAL_SCALAR_DENSE;
         if !method.signatures.iter().any(|known| known.is_some_and(is_read)) {
             return Ok(());
         }
         for instruction in method::instructions(method.view) {
             let Some(call) = instruction.kernel_call() else { continue };
-            let Some(signature) = method.signatures.signature(call) else { continue };
-            let is_direct = is_read(signature);
+            let Some(kernel) = method.signatures.kernel(call) else { continue };
+            let is_direct = is_read(kernel);
             // A copy has the same element as its source, so sources of copies are read too.
-            let arg = match copied(signature.0) {
+            let arg = match &kernel.copied {
                 _ if is_direct => 0,
                 Some(copied) => index(copied.source),
                 None => continue,

@@ -66,9 +66,10 @@ impl<'a> Judge<'_, '_, 'a> {
         state: &State,
         mut most: impl FnMut(i32) -> usize,
     ) -> Option<BrokenRule> {
-        let Some((_, letters)) = self.kernels.signature(call) else {
+        let Some(kernel) = self.kernels.kernel(call) else {
             return self.unknown_operator(call, state, most);
         };
+        let letters = kernel.letters;
         let args = call.args()?;
         if args.len() != letters.len() {
             let message = format!("given arguments: {}, taken: {}", args.len(), letters.len());

@@ -5,7 +5,7 @@ use crate::kernels::Kernels;
 use crate::site::Plan;
 use crate::values::Values;
 use pte_core::operators::contracts::{Call, ElementBounds, KnownValues};
-use pte_core::operators::{Kinds, LOCAL_SCALAR_DENSE, Scalar};
+use pte_core::operators::{Kernel, Kinds, LOCAL_SCALAR_DENSE, Scalar};
 use pte_schema::program::view::{KernelCall, KernelTypes, Tensor};
 
 /// The values of a method in one state.
@@ -34,7 +34,8 @@ impl<'c, 'p, 'a> Known<'c, 'p, 'a> {
 
     /// Returns a call of a known operator, with the known values of its arguments.
     pub(super) fn call(&self, call: KernelCall<'a>) -> Option<Call<'_, 'a, Self>> {
-        Some(Call { values: self, name: self.kernels.name(call)?, args: call.args()? })
+        let Kernel { name, letters, .. } = self.kernels.kernel(call)?;
+        Some(Call { values: self, name, letters, args: call.args()? })
     }
 }
 

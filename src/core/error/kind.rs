@@ -21,7 +21,7 @@ pub struct Code {
     pub what: &'static str,
     /// The consequence if a file breaks the requirement.
     pub why: &'static str,
-    /// The behaviour of the official runtime (1.5.1).
+    /// The behaviour of the newest known release of the runtime.
     pub runtime: &'static str,
     /// The advice for the user.
     pub help: &'static str,

@@ -98,7 +98,7 @@ impl<'a> Effects<'a> {
     /// Adds the accesses of a known operator. For an unknown operator, returns `None` and adds
     /// nothing.
     fn by_signature(&self, call: KernelCall<'a>, accesses: &mut Vec<(i32, Access)>) -> Option<()> {
-        let (_, letters) = self.signatures.signature(call)?;
+        let letters = self.signatures.kernel(call)?.letters;
         // An operator that works in place returns its first argument, and may change only a part of
         // it.
         let first = letters.chars().next().and_then(Kind::of);

@@ -2,20 +2,7 @@
 
 use core::fmt;
 
-use super::signatures::KERNELS;
 use pte_schema::program::tag;
-
-/// An operator's full name (`aten::add.out`), and the letters of its arguments.
-pub type Signature = (&'static str, &'static str);
-
-/// Returns the signature of an operator, by its full name, if the official runtime has it.
-///
-/// The runtime requires exactly this number of arguments (ExecuTorch's codegen/gen.py and
-/// kernels/prim_ops/register_prim_ops.cpp).
-pub fn signature(operator: &str) -> Option<&'static Signature> {
-    let found = KERNELS.binary_search_by(|&(name, _)| name.cmp(operator)).ok()?;
-    KERNELS.get(found)
-}
 
 /// The kind of an argument.
 ///
@@ -243,17 +230,6 @@ mod tests {
 
     use super::*;
     use crate::Pte;
-
-    #[test]
-    fn the_table_is_sorted_and_every_letter_stands_for_a_kind() {
-        assert!(KERNELS.len() > 250);
-        assert!(KERNELS.windows(2).all(|pair| pair[0].0 < pair[1].0));
-        for &(name, letters) in KERNELS {
-            assert!(letters.chars().all(|letter| Kind::of(letter).is_some()), "{name}");
-            assert_eq!(signature(name), Some(&(name, letters)));
-        }
-        assert_eq!(signature("aten::add"), None);
-    }
 
     #[test]
     fn a_kind_takes_the_values_that_it_names() {

@@ -57,6 +57,8 @@ pub struct Call<'c, 'a, V> {
     pub values: &'c V,
     /// The operator's full name.
     pub name: &'static str,
+    /// The kinds of its arguments, as letters.
+    pub letters: &'static str,
     /// The indices of the arguments.
     pub args: Vector<'a, i32>,
 }

@@ -6,7 +6,7 @@ use super::call::{Call, ElementBounds, KnownValues, MOST_ITEMS};
 use super::dtypes;
 use super::vocabulary::{Arg, Number};
 use crate::limits::MOST_DIMENSIONS;
-use crate::operators::kind::{Kind, signature};
+use crate::operators::kind::Kind;
 use crate::operators::scalar::Scalar;
 use pte_schema::program::TensorShapeDynamism;
 use pte_schema::program::view::{KernelTypes, Tensor};
@@ -134,8 +134,7 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
         if is_fixed(tensor) {
             return sizes(tensor);
         }
-        let letters = signature(self.name).map_or("", |&(_, letters)| letters);
-        let kind = letters.chars().nth(arg.into()).and_then(Kind::of);
+        let kind = self.letters.chars().nth(arg.into()).and_then(Kind::of);
         match kind.is_some_and(Kind::is_written) {
             true => None,
             false => self.sizes_before(arg),
