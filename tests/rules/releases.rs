@@ -4,7 +4,9 @@ use std::fs;
 
 use pte::check::{Checker, Finding, Policy, Release, Report};
 use pte::{File, Handle, Limits};
+use serde_json::json;
 
+use crate::support::fixture::Fixture;
 use crate::support::snapshot::assert_snapshot;
 use crate::support::{build, files};
 
@@ -138,6 +140,24 @@ fn some_rules_are_other_ones_for_some_releases() {
     assert_eq!(of((0, 7)), (vec![old, referenced], vec![]));
     assert_eq!(of((1, 4)), (vec![old, referenced], vec![]));
     assert_eq!(of((1, 5)), (vec!["constants-inline", old], vec![]));
+}
+
+/// The kernels of a release after the newest known one are taken to be those of the newest.
+#[test]
+fn dtypes_of_kernels_are_judged_for_the_releases_that_were_run() {
+    let count = |dtype: &str, release| {
+        let Fixture(mut file) = Fixture::read("operator-dtype.bad").unwrap();
+        file.as_object_mut().unwrap().remove("runtime");
+        file["root"]["execution_plan"][0]["values"][0]["val"]["scalar_type"] = json!(dtype);
+        let bytes = build::file(&file.to_string());
+        let opened = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
+        let report = judged_for(release, &opened.file());
+        release_findings(&report).filter(|found| found.rule.id == "operator-dtype").count()
+    };
+    let releases = [(1, 1), (1, 2), (1, 3), (1, 4), (1, 5), (9, 0)];
+    assert_eq!(releases.map(|release| count("HALF", release)), [0, 1, 1, 0, 0, 0]);
+    assert_eq!(releases.map(|release| count("DOUBLE", release)), [0, 1, 1, 1, 1, 1]);
+    assert_eq!(releases.map(|release| count("FLOAT", release)), [0; 6]);
 }
 
 /// The names of these files state the release that wrote them.

@@ -325,7 +325,7 @@ const FAMILIES: &[(&str, &[&str], fn(Builder, usize) -> Made)] = &[
     }),
     ("a graph of n inputs, n calls with n arguments", &["xnnpack"], |b, n| {
         let mut b = b.version.graph();
-        let values = b.each(0..n.min(4000), |b, nth| input(b, nth));
+        let values = b.each(0..n.min(4000), input);
         let (nodes, values) = (b.tables([]), b.tables(values));
         let externs = ("num_externs", Number(4096));
         let root = b.table("XNNGraph", &[("xnodes", To(nodes)), ("xvalues", To(values)), externs]);

@@ -11,7 +11,8 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::std_instead_of_core,
-    reason = "a test that goes wrong is meant to stop"
+    clippy::type_complexity,
+    reason = "a test that goes wrong is meant to stop, and its rows are tuples with functions"
 )]
 
 #[cfg(feature = "json")]

@@ -1,6 +1,6 @@
 //! The graph of a payload in the form that all backends share: nodes, values, and the data of values.
 //!
-//! Each backend has a function that makes the form from its tables ([`Format`](super::format::Format)). All
+//! Each backend has a function that makes the form from its tables (a row of the list in `payload.rs`). All
 //! documents about payloads are made from the form.
 
 use alloc::collections::BTreeMap;
@@ -456,8 +456,7 @@ impl Reader {
     }
 }
 
-/// The inputs or the outputs of a call, with the index of their argument: those of a graph, and those that a
-/// [`Builder`] makes from them.
+/// The inputs and outputs of a graph, each with the index of its argument.
 pub(super) struct Ends {
     inputs: BTreeMap<u32, u32>,
     outputs: BTreeMap<u32, u32>,
@@ -526,7 +525,7 @@ impl<'p> Builder<'p> {
         narrow(self.graph.data.len()).saturating_sub(1)
     }
 
-    /// Says that data is the scales of its first value.
+    /// Marks data as the scales of its first value.
     pub(super) fn set_scales(&mut self, nth: u32) {
         self.graph.data.get_mut(index(nth)).into_iter().for_each(|data| data.is_scales = true);
     }
@@ -543,7 +542,7 @@ impl<'p> Builder<'p> {
         self.graph.values.last_mut().into_iter().for_each(|value| value.quantization = nth);
     }
 
-    /// Forgets the names of values: another part of the graph begins.
+    /// Begins another part of the graph, whose names of values are separate.
     pub(super) fn begin_part(&mut self) {
         self.ids.clear();
         self.places.clear();
@@ -609,7 +608,7 @@ impl<'p> Builder<'p> {
         self.graph.nodes.push(Node { operator, outputs, depth: 0, begin, attributes });
     }
 
-    /// Says that the last node is in a graph that is an argument, at this depth.
+    /// Marks the last node as part of a graph that is an argument, at this depth.
     pub(super) fn set_depth(&mut self, depth: usize) {
         let depth = u8::try_from(depth).unwrap_or(u8::MAX);
         self.graph.nodes.last_mut().into_iter().for_each(|node| node.depth = depth);

@@ -162,6 +162,9 @@ impl Counts {
         let (data, mut seen) = (self.data.get_or_insert_default(), SeenKeys::new());
         let readers = graph.readers();
         for one in &graph.data {
+            if has_weights && one.value.is_none() {
+                continue;
+            }
             let reader = one.value.filter(|_| !one.is_scales).and_then(|value| readers.get(value));
             let is_weight = has_weights && reader.is_some_and(|reader| reader.is_weight());
             let (is_new_weight, bytes) = match &one.place {

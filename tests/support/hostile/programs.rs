@@ -188,7 +188,7 @@ const FAMILIES: &[(&str, fn(Builder, usize) -> Made)] = &[
     }),
     // Three tensors for each call, and one operator of nine.
     ("calls and values of an honest exporter", |mut b, n| {
-        let operators = b.each(0..9, |b, nth| named_operator(b, nth));
+        let operators = b.each(0..9, named_operator);
         let operators = b.tables(operators);
         let tensors = b.each(0..n, |b, nth| {
             let shape = shape(b, [nth % 4 + 1, 8]);
@@ -320,7 +320,7 @@ fn calls() -> Vec<Family> {
         Family::program(name, move |mut b, n| {
             let is_second = b.version == Version::Second;
             let count = if operators == 0 { n } else { operators };
-            let operators = b.each(0..count, |b, nth| named_operator(b, nth));
+            let operators = b.each(0..count, named_operator);
             let operators = b.tables(operators);
             let calls =
                 b.each(0..n, |b, nth| call(b, order(nth, is_second) % count, [nth % 61, nth % 7]));

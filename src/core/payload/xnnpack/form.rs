@@ -122,7 +122,8 @@ impl<'p> Form<'_, 'p> {
         for (nth, constant) in (0u32..).zip(constants) {
             cost::look_up("", self.indices.len());
             let key = constant.named_key().filter(|_| !self.indices.contains_key(&nth));
-            if let Some(key) = key.map(until_nul) {
+            // Writers give the first constant, which no index names, an empty key.
+            if let Some(key) = key.map(until_nul).filter(|key| !key.is_empty()) {
                 self.out.data(DataPlace::Named { key, size: constant.size() }, None);
             }
         }
