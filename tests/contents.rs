@@ -5,7 +5,7 @@ use pte::flat::view::Table;
 use pte::{Handle, Limits};
 use serde_json::{Value, json};
 
-use crate::support::{build, files};
+use crate::support::{build, files, thinned};
 
 fn findings(bytes: &[u8]) -> Vec<(String, u64, String)> {
     let report = Checker::new().check_bytes(bytes).unwrap();
@@ -337,7 +337,10 @@ fn what_lies_across_two_pieces_is_found() {
             border - thing.len() / 2,
             border - 1,
             border,
-        ] {
+        ]
+        .into_iter()
+        .step_by(thinned(3))
+        {
             let (bytes, end) = longer(&patched((1 << 20) + 50_000, 0x55, &[(at, &thing)]));
             let message = format!("{what} behind the last segment");
             let expected = (end + at as u64, "header".to_string(), message);

@@ -1,6 +1,6 @@
 //! The verbs, and what each may cost.
 
-use std::iter;
+use core::iter;
 use std::path::Path;
 
 /// The kind of a file.

@@ -9,7 +9,7 @@ use self::rules::{
     INSTRUCTION_UNKNOWN, INSTRUCTIONS_MISSING, LOOP_ENDLESS, LOOP_FOREVER, OPERATOR_INDEX,
 };
 use super::kernels::{BrokenRule, Kernels};
-use super::parts;
+use super::parallel;
 use super::report::Findings;
 use super::site::Plan;
 use super::values::Values;
@@ -113,7 +113,8 @@ impl<'a, J: Fn(KernelCall<'a>) -> Option<BrokenRule> + Sync> Pass<'_, '_, 'a, J>
         };
         let len = narrow(instructions.len());
         traces::judge(self.plan, view, &path, out);
-        let parts = parts::judge(len, out, |range, out| self.part(chain, instructions, range, out));
+        let parts =
+            parallel::judge(len, out, |range, out| self.part(chain, instructions, range, out));
         parts.into_iter().fold(InstructionKinds::default(), |all, part| InstructionKinds {
             has_move_free_or_jump: all.has_move_free_or_jump | part.has_move_free_or_jump,
             has_backward_jump: all.has_backward_jump | part.has_backward_jump,

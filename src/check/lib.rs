@@ -23,11 +23,11 @@ mod document;
 mod external;
 mod instructions;
 mod kernels;
+mod keys;
 mod kind;
 mod layout;
 mod memory;
-mod names;
-mod parts;
+mod parallel;
 mod payloads;
 mod plans;
 mod policy;
@@ -75,7 +75,7 @@ static TABLES: [&[&Rule]; 13] = [
     kernels::RULES,
     dataflow::RULES,
     delegates::RULES,
-    names::RULES,
+    keys::RULES,
     data::RULES,
     external::RULES,
 ];

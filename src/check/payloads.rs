@@ -223,8 +223,8 @@ fn rules_of(backend: Backend) -> Option<&'static BackendRules> {
     JUDGED.iter().find(|rules| rules.backend == backend)
 }
 
-/// Returns whether the payloads of a backend are judged by rules. Of other payloads only the structure is
-/// proven.
+/// Returns whether the graphs in a backend's payloads are judged by rules. Of other payloads only the structure is
+/// proven; the rules on QNN judge compile specs and headers.
 #[must_use]
 pub fn judges_payloads_of(backend: Backend) -> bool {
     rules_of(backend).is_some()

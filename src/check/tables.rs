@@ -4,7 +4,7 @@ use super::constants::Constants;
 use super::external::{ExpectedLayouts, ExternalTensors};
 use super::report::Findings;
 use super::site::Plan;
-use super::{container, data, delegates, instructions, layout, memory, names, plans, values};
+use super::{container, data, delegates, instructions, keys, layout, memory, plans, values};
 use pte_core::File;
 use pte_core::Ptd;
 use pte_core::Pte;
@@ -28,7 +28,7 @@ pub(crate) fn judge<'a>(
 
 fn program<'a>(pte: &Pte<'a>, constants: &Constants, out: &mut Findings) -> ExternalTensors<'a> {
     container::check(pte, out);
-    names::check(pte, out);
+    keys::check(pte, out);
     let mut layouts = ExpectedLayouts::default();
     for (nth, view) in method::distinct(pte) {
         let plan = Plan::new(pte, nth, view).with_constants(constants);

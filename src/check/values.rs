@@ -9,7 +9,7 @@ use core::ops::Range;
 use super::report::Findings;
 use super::rule::{Rule, rules};
 use super::site::Plan;
-use super::{parts, tensors};
+use super::{parallel, tensors};
 use pte_core::error::PathComponent;
 use pte_flat::bytes::narrow;
 use pte_flat::cost;
@@ -146,7 +146,7 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) -> Values {
     if plan.len == 0 {
         return Values::default();
     }
-    let parts = parts::judge(narrow(plan.len), out, |range, out| part(plan, range, out));
+    let parts = parallel::judge(narrow(plan.len), out, |range, out| part(plan, range, out));
     let mut values = Values::default();
     let mut lists = Vec::new();
     for (more, more_lists) in parts {

@@ -1,7 +1,7 @@
 //! The known backends: the id of each in programs, and the magic of its payloads.
 //!
 //! Sources: docs/format.md §11.7 and ExecuTorch's `backends/*/runtime`. Format detection, rules and
-//! [`payload`](crate::payload) read this list. Readers of payloads use the constants in [`magic`].
+//! [`payload`](crate::payload) read this list. Readers of payloads use the constants in `magic`.
 
 use pte_flat::bytes::until_nul;
 
@@ -188,7 +188,7 @@ impl Backend {
         Some(Magic { at: known.at, any_of: known.magics })
     }
 
-    /// Returns whether there are genuine payloads of the backend to hold rules against. Other payloads are not
+    /// Returns whether genuine payloads of the backend are available to test rules. If not, its payloads are not
     /// judged.
     pub fn has_samples(self) -> bool {
         self.known().is_some_and(|known| known.has_samples)

@@ -100,7 +100,7 @@ impl<'a> File<'a> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::SegmentIndex`](crate::ErrorKind::SegmentIndex) if there is no such segment.
+    /// [`ErrorKind::SegmentIndex`] if there is no such segment.
     pub fn segment_range(&self, index: u32) -> Result<Range<u64>, Error> {
         match self {
             Self::Pte(pte) => pte.segment_range(index),

@@ -1,6 +1,6 @@
 //! Limits on the work that a file may cause, each with its reason.
 
-pub(crate) use pte_flat::limits::{MAX_SIZE, MODEL_FLOOR};
+pub(crate) use pte_flat::limits::MAX_SIZE;
 
 /// Limits on the work that a file may cause.
 ///

@@ -18,7 +18,7 @@ mod table;
 pub mod usage;
 mod yaml;
 
-pub use kernel::{Copied, Hazard, Kernel, OLDEST, RUN};
+pub use kernel::{Copied, Hazard, Kernel, OLDEST, TESTED_RELEASES};
 pub use kind::{Gives, Kind, Kinds};
 pub use scalar::{LOCAL_SCALAR_DENSE, Scalar};
 pub use table::{KERNELS, kernel, rearranges};

@@ -22,7 +22,7 @@ mod bundle;
 mod contents;
 mod format;
 pub mod graph;
-mod ids;
+mod id_map;
 mod layout;
 pub mod mlx;
 mod native;
@@ -32,7 +32,6 @@ mod read;
 mod sections;
 mod tables;
 mod tosa;
-mod uses;
 pub mod vulkan;
 pub mod xnnpack;
 
@@ -44,7 +43,7 @@ pub use place::{ConstantPlace, Key};
 pub use read::for_each_graph;
 pub use sections::{Scratch, Section, Sections, for_each_sections};
 pub use tables::{Tables, TablesPlace};
-pub use uses::ConstantUses;
+pub use xnnpack::uses::ConstantUses;
 
 /// The backends whose payloads have known tables. The others have sections ([`Sections`]), or are opaque.
 static FORMATS: [&format::Format; 5] =
@@ -211,7 +210,8 @@ impl fmt::Display for Unreadable {
 
 impl core::error::Error for Unreadable {}
 
-// Schemas and headers declare the magics that writers use now.
+// Declarations of schemas and headers take a magic only as a literal. It is compared with the list of backends when
+// this is compiled.
 const _: () = {
     assert!(is_same(schema::bundled_program::desc::SCHEMA.identifier, BUNDLED_PROGRAM[0]));
     assert!(is_same(schema::etdump::desc::SCHEMA.identifier, ET_DUMP));

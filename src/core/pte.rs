@@ -23,7 +23,7 @@ pub use storage::{Arena, Storage};
 /// A program whose structure is proven, so that reading its tables cannot fail.
 ///
 /// Its FlatBuffer is verified, and every segment lies in the file. The meaning of the values (indices,
-/// sizes, plans) is not checked: see [`check`](pte_check).
+/// sizes, plans) is not checked: see the crate `pte-check`.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

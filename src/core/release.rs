@@ -55,7 +55,7 @@ pub static RELEASES: &[Facts] = &[
     LAST,
 ];
 
-/// The newest known release. Facts that a later release changes are not judged.
+/// The newest known release. For a release newer than this one, these facts are used.
 const LAST: Facts = Facts {
     refuses: &["constants-inline", "old-generation"],
     backends: &["OpenvinoBackend", "QnnBackend", "XnnpackBackend"],

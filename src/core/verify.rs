@@ -22,11 +22,11 @@ pub fn verify<'a>(
     verify::verify(buf, desc, &limits.into()).map_err(pte_flat::Error::lift)
 }
 
-/// Proves a buffer as [`verify`] does. The offset to the root is at position `at`.
+/// Proves a buffer as [`verify`](fn@verify) does. The offset to the root is at position `at`.
 ///
 /// # Errors
 ///
-/// As of [`verify`].
+/// As of [`verify`](fn@verify).
 pub fn verify_at<'a>(
     buf: &'a [u8],
     at: u32,
@@ -36,11 +36,11 @@ pub fn verify_at<'a>(
     verify::verify_at(buf, at, desc, &limits.into()).map_err(pte_flat::Error::lift)
 }
 
-/// Proves `buf` as [`verify`] does, and returns the root as a typed view.
+/// Proves `buf` as [`verify`](fn@verify) does, and returns the root as a typed view.
 ///
 /// # Errors
 ///
-/// As of [`verify`].
+/// As of [`verify`](fn@verify).
 pub fn read<'a, T: Table<'a>>(buf: &'a [u8], limits: &Limits) -> Result<(T, Verified)> {
     verify::read_verified(buf, &limits.into()).map_err(pte_flat::Error::lift)
 }

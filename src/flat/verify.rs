@@ -1,8 +1,8 @@
 //! The verifier: the only code that follows unproven offsets.
 //!
 //! `docs/format.md` §0.2 has the rules, and why each is as lenient as it is. The facts of a vtable
-//! are proven once for each pair of vtable and table type ([`layout`]). The facts of a table's
-//! position are proven for every table ([`Verifier::object`]).
+//! are proven once for each pair of vtable and table type (`verify/vtable.rs`). The facts of a table's
+//! position are proven for every table (`Verifier::object`).
 
 use core::cell::Cell;
 

@@ -64,7 +64,7 @@ pub use pte_remote as remote;
 pub use pte_scan as scan;
 #[cfg(feature = "diff")]
 pub use pte_tools::diff;
-#[cfg(all(feature = "json", feature = "std"))]
+#[cfg(all(feature = "documents", feature = "json", feature = "std"))]
 pub use pte_tools::document;
 
 pub use pte_check::{Check, sound::Sound};

@@ -324,8 +324,8 @@ impl<'a> MethodGraph<'a> {
         self.index
     }
 
-    /// Opens the delegates whose payloads are among `payloads`: the nodes of their calls have the
-    /// index of the payload's graph.
+    /// Links the delegates to their graphs in `payloads`: the node of a call of such a delegate has the index of the
+    /// graph.
     #[must_use]
     pub fn with_payloads(mut self, payloads: &[PayloadGraph]) -> Self {
         let ranges = (0..).zip(payloads).map(|(index, payload)| {

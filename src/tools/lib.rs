@@ -12,7 +12,7 @@ extern crate alloc;
 // `tests/layers.rs` checks. (The blank lines keep rustfmt from sorting them.)
 
 // The text of JSON documents.
-#[cfg(all(feature = "json", feature = "std"))]
+#[cfg(all(feature = "json", feature = "serde", feature = "std"))]
 pub mod document;
 
 // The map: the part of a file that each byte belongs to.

@@ -45,7 +45,7 @@ mod size;
 mod tables;
 
 use claims::Claims;
-use paths::Detail;
+use paths::Precision;
 
 pub use byte_info::ByteInfo;
 pub use document::{KindEntry, MapDocument, RangeEntry, SizeBase, SizeDocument, SizeEntry};
@@ -212,14 +212,14 @@ const ROOT: u32 = 0;
 impl<'a> Map<'a> {
     /// Attributes every byte of `file`.
     pub fn of(file: &File<'a>) -> Self {
-        Claims::of(file, &[], Detail::Parts).finish()
+        Claims::of(file, &[], Precision::Parts).finish()
     }
 
     /// Attributes every byte of `file` as [`of`](Self::of) does. The graphs and constants in
     /// `payloads` become parts, and named data belongs to the graph that requests it. Payloads
     /// [with parts](PayloadContents::all_with_parts) are broken down like standalone files.
     pub fn with_payloads(file: &File<'a>, payloads: &[PayloadContents]) -> Self {
-        Claims::of(file, payloads, Detail::Parts).finish()
+        Claims::of(file, payloads, Precision::Parts).finish()
     }
 
     /// Attributes every byte of `file` as [`of`](Self::of) does. In addition, the first million
@@ -231,7 +231,7 @@ impl<'a> Map<'a> {
     /// Attributes every byte of `file` as [`in_detail`](Self::in_detail) and
     /// [`with_payloads`](Self::with_payloads) do.
     pub fn in_detail_with_payloads(file: &File<'a>, payloads: &[PayloadContents]) -> Self {
-        Claims::of(file, payloads, Detail::Things).finish()
+        Claims::of(file, payloads, Precision::Objects).finish()
     }
 
     /// Returns the part that is the whole file.

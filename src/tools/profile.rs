@@ -191,13 +191,14 @@ impl Profile {
                 };
                 cost::look_up("", inner.len());
                 let whole = wholes.entry((chain, instruction)).or_default();
-                match event.name() {
-                    Some("OPERATOR_CALL") => whole.time.add(ticks),
-                    Some("DELEGATE_CALL") => {
+                let name = event.name();
+                match (name, name.and_then(kind)) {
+                    (Some("OPERATOR_CALL"), _) => whole.time.add(ticks),
+                    (Some("DELEGATE_CALL"), _) => {
                         whole.time.add(ticks);
                         whole.delegate = true;
                     }
-                    Some(name) if let Some(kind) = kind(name) => {
+                    (_, Some(kind)) => {
                         whole.time.add(ticks);
                         whole.kind = Some(kind);
                     }

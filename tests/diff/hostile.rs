@@ -74,7 +74,7 @@ fn taken() -> Duration {
     }
 }
 
-const MANY: usize = 100_000 / thinned(8);
+const MANY: usize = 100_000 / thinned(20);
 
 #[test]
 fn calls_that_have_nothing_in_common() {

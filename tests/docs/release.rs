@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use pte::check::{NEWEST, NEWEST_VERSION};
 use pte::flat::desc::{Kind, ScalarDesc};
-use pte::operators::{KERNELS, OLDEST, RUN};
+use pte::operators::{KERNELS, OLDEST, TESTED_RELEASES};
 use pte::release::{Facts, RELEASES};
 use pte::schema::scalar::ScalarType;
 
@@ -120,7 +120,7 @@ fn rows(facts: &Facts) -> [(&'static str, Vec<String>); 7] {
     }
     let new = KERNELS.iter().filter(|kernel| kernel.since == release && release > OLDEST);
     let operators = new.map(|kernel| kernel.name.to_owned()).collect();
-    let before = RUN.iter().rev().find(|run| **run < release);
+    let before = TESTED_RELEASES.iter().rev().find(|run| **run < release);
     let dtypes = KERNELS.iter().filter_map(|kernel| {
         let takes = |release, dtype| kernel.takes(release, ScalarType(dtype)) == Some(true);
         let is_gained = |&dtype: &i8| {

@@ -413,7 +413,7 @@ const FAMILIES: &[(&str, &[&str], fn(Builder, usize) -> Made)] = &[
         payload.extend(graph);
         delegated_to(b.version, "VulkanBackend", &payload, 1, &[])
     }),
-    ("a native graph of n nodes, n / 256 of them with one list of 64 long names", &[], |b, n| {
+    ("a native graph of n nodes, n / 128 of them with one list of 64 long names", &[], |b, n| {
         let mut b = b.version.native();
         let names = b.each(0..64, |b, nth| b.text(&format!("{nth:064}")));
         let names = b.tables(names);
@@ -422,7 +422,7 @@ const FAMILIES: &[(&str, &[&str], fn(Builder, usize) -> Made)] = &[
         let (inputs, name) = (b.tables([input]), b.text(""));
         let node = b.lists("Node", &[("name", name), ("inputs", inputs)]);
         let others = b.each(0..n, |b, _| b.lists("Node", &[("name", name)]));
-        let nodes = b.tables(vec![node; n / 256].into_iter().chain(others));
+        let nodes = b.tables(vec![node; n / 128].into_iter().chain(others));
         let graph = b.lists("Graph", &[("nodes", nodes)]);
         let method = b.lists("Method", &[("name", name), ("graph", graph)]);
         let methods = b.tables([method]);

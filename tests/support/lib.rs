@@ -34,7 +34,7 @@ pub mod programs;
 pub mod restated;
 #[cfg(feature = "json")]
 pub mod shared;
-#[cfg(feature = "std")]
+#[cfg(feature = "json")]
 pub mod snapshot;
 pub mod sound;
 pub mod tables;

@@ -10,7 +10,7 @@ use pte_core::ptd::{self, Index};
 
 /// A data file that breaks no rule of severity Error.
 ///
-/// Only [`Ptd::sound`] creates one.
+/// Only [`Sound::sound`](super::Sound::sound) creates one.
 #[derive(Clone, Debug)]
 pub struct Data<'a> {
     pub(super) ptd: Ptd<'a>,

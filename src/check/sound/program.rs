@@ -10,7 +10,7 @@ use pte_flat::view::List;
 
 /// A program that breaks no rule of severity Error.
 ///
-/// Only [`Pte::sound`] creates one.
+/// Only [`Sound::sound`](super::Sound::sound) creates one.
 #[derive(Clone, Debug)]
 pub struct Program<'a> {
     pub(super) pte: Pte<'a>,

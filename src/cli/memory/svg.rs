@@ -297,13 +297,13 @@ impl Svg {
             tenths(height),
             escaped(&title),
         ));
-        let name = format!("v{}", tensor.value);
+        let number = format!("v{}", tensor.value);
         let fits = |text: &str| {
             let letters = u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
             letters.saturating_mul(62).saturating_add(60) <= width && height >= 110
         };
         let long = name.strip_prefix("value ").map(|name| format!("v{name}"));
-        let label = long.into_iter().chain([name]).find(|label| fits(label));
+        let label = long.into_iter().chain([number]).find(|label| fits(label));
         if let Some(label) = label.filter(|_| !is_view) {
             let middle = y.saturating_add(height / 2).saturating_add(35);
             self.add(&format!(

@@ -43,11 +43,12 @@ use super::{
     RootStruct,
 };
 use crate::file::FileKind;
-use crate::limits::{MAX_SIZE, MODEL_FLOOR};
+use crate::limits::MAX_SIZE;
 use crate::ptd::Generation;
 use pte_flat::bytes::wide;
 use pte_flat::json::string;
 use pte_flat::ledger::{Ledger, MemoryError, Refused};
+use pte_flat::limits::MODEL_FLOOR;
 use pte_flat::load::{self, LoadError};
 use pte_flat::model::TreeError;
 use pte_flat::write::WriterLayout;

@@ -22,18 +22,18 @@ pub struct Kernel {
     pub hazard: Option<Hazard>,
     /// The argument that the kernel copies to its output.
     pub copied: Option<Copied>,
-    /// The dtypes of its first tensor that the kernel takes in the first release of [`RUN`], as bits by `ScalarType`;
-    /// 0 if no sound call of it was run there (`tests/tools/dtypes.py`).
+    /// The dtypes that the kernel accepts for its first tensor in the first release of [`TESTED_RELEASES`]: a bit for
+    /// each `ScalarType`; 0 if no valid call was run in that release (`tests/tools/dtypes.py`).
     pub dtypes: u32,
     /// The later releases at which the dtypes change, with the dtypes from there on.
     pub dtypes_since: &'static [(Release, u32)],
 }
 
-/// The releases whose kernels were run with each dtype of [`TRIED`].
-pub const RUN: &[Release] = &[(1, 2), (1, 3), (1, 4), (1, 5)];
+/// The releases whose kernels were run with each dtype of `TESTED_DTYPES`.
+pub const TESTED_RELEASES: &[Release] = &[(1, 2), (1, 3), (1, 4), (1, 5)];
 
 /// The dtypes that kernels were run with: all but quantized ones, bits and floats of 8 bits.
-const TRIED: u32 = 0x3800_8fff;
+const TESTED_DTYPES: u32 = 0x3800_8fff;
 
 impl Kernel {
     /// Returns the argument whose dtype [`dtypes`](Self::dtypes) is about: the first tensor, or list of tensors, that
@@ -47,7 +47,7 @@ impl Kernel {
     /// release or the kernel was not run with it.
     pub fn takes(&self, release: Release, dtype: ScalarType) -> Option<bool> {
         let bit = 1u32.checked_shl(u32::try_from(dtype.0).ok()?)?;
-        if TRIED & bit == 0 || !RUN.contains(&release) {
+        if TESTED_DTYPES & bit == 0 || !TESTED_RELEASES.contains(&release) {
             return None;
         }
         let change = self.dtypes_since.iter().rfind(|(since, _)| *since <= release);

@@ -87,7 +87,7 @@ impl PayloadContents {
     }
 
     /// Returns the contents as [`all`](Self::all) does, with the parts of each payload: its tables,
-    /// or the sections that its header lists. A [`Map`](pte_tools::map::Map) breaks such payloads down.
+    /// or the sections that its header lists. A `Map` breaks such payloads down.
     ///
     /// The bytes of all graphs are kept in memory.
     ///

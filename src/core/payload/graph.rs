@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
 
-use super::ids::IdMap;
+use super::id_map::IdMap;
 use pte_flat::bytes::{index, narrow};
 use pte_flat::cost;
 use pte_flat::desc::{Kind, Member};

@@ -172,7 +172,7 @@ pub fn for_each_sections<S: Source>(
 /// The memory that a program's payloads need at each run, besides inputs and outputs.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
-    /// The number of bytes, by the start and the end of the payload in the file.
+    /// The number of bytes that each payload needs. A key is the payload's start and end in the file.
     bytes: BTreeMap<(u64, u64), u64>,
 }
 

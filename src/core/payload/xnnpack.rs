@@ -16,6 +16,7 @@ mod form;
 mod header;
 mod keys;
 mod node;
+pub(super) mod uses;
 
 pub(super) use form::FORMAT;
 pub use header::XnnpackHeader;

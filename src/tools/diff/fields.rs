@@ -1,4 +1,5 @@
-//! Compares tables field by field, from their declarations. A new field needs no change here.
+//! Compares tables field by field, from their declarations. A new field needs a line here only if it is not
+//! compared, or is displayed under another name.
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -47,7 +47,7 @@ impl<'a> GraphDocument<'a> {
         self
     }
 
-    /// Opens the delegates that have one of these payloads.
+    /// Shows the nodes of these payloads in place of the delegates that have them.
     #[must_use]
     pub fn with_payloads(mut self, payloads: Vec<PayloadGraph>) -> Self {
         self.payloads = Some(payloads);

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::claims::{Claims, FILE, HEADER, HEADER_PADDING, PADDING, TRAILING, UNREFERENCED};
 use super::other::MEMBERS;
-use super::paths::{Detail, Found, TablePath};
+use super::paths::{Found, Precision, TablePath};
 use super::role::{self, STANDARD};
 use super::{ByteRole, Map, Name, OtherFile, Part, payload};
 use pte_core::error::{PathComponent, Place};
@@ -61,7 +61,7 @@ impl<'a> ByteInfo<'a> {
         payloads: &[PayloadContents],
         offset: u64,
     ) -> Option<Self> {
-        let claims = |detail| Claims::of(file, payloads, detail);
+        let claims = |precision| Claims::of(file, payloads, precision);
         let at = (offset, file.region_range().start);
         let mut info = Self::find(at, claims, |info| info.in_header(file, payloads))?;
         info.set_segment_path(file);
@@ -72,16 +72,16 @@ impl<'a> ByteInfo<'a> {
     pub fn of_other(file: &'a OtherFile, offset: u64) -> Option<Self> {
         let at = (offset, file.region_range().start);
         let fields = |info: &mut Self| info.in_fields(file.header_fields(offset, &info.piece));
-        Self::find(at, |detail| file.claims(detail), fields)
+        Self::find(at, |precision| file.claims(precision), fields)
     }
 
     /// Describes a byte of a file whose own tables begin at `tables`.
     fn find<'p>(
         (offset, tables): (u64, u64),
-        claims: impl FnOnce(Detail) -> Claims<'a, 'p>,
+        claims: impl FnOnce(Precision) -> Claims<'a, 'p>,
         in_header: impl FnOnce(&mut Self),
     ) -> Option<Self> {
-        let claims = claims(Detail::Byte(offset));
+        let claims = claims(Precision::Byte(offset));
         let found = claims.paths.found().cloned();
         let map = claims.finish();
         let piece = map.at(offset)?.clone();

@@ -7,7 +7,7 @@ use core::ops::Range;
 use alloc::collections::{BTreeMap, BinaryHeap};
 use alloc::vec::Vec;
 
-use super::paths::{Detail, Paths};
+use super::paths::{Paths, Precision};
 use super::{Label, Map, Node, Piece, ROOT, User, index, narrow};
 use pte_core::handle::File;
 use pte_flat::bytes::wide;
@@ -66,7 +66,7 @@ struct Claim {
 
 impl<'a, 'p> Claims<'a, 'p> {
     /// Creates an empty set of claims.
-    pub(super) fn new(file: &File<'a>, detail: Detail) -> Self {
+    pub(super) fn new(file: &File<'a>, precision: Precision) -> Self {
         let (region, header_apart, header) = match file {
             File::Pte(pte) => (pte.region(), false, pte.header().map(|header| header.length)),
             File::Ptd(ptd) => (ptd.region(), ptd.region_start() > 0, Some(ptd.header().length)),
@@ -75,7 +75,7 @@ impl<'a, 'p> Claims<'a, 'p> {
         let before = if header_apart { 0 } else { 8 };
         let header_end = u64::from(header.unwrap_or_default()).saturating_add(before);
         let region = (file.region_range(), region);
-        Self::bare(file.file_len(), region, (header_end, header_apart.then_some(8)), detail)
+        Self::bare(file.file_len(), region, (header_end, header_apart.then_some(8)), precision)
     }
 
     /// Creates an empty set of claims on a file of `len` bytes. The other arguments are the range
@@ -84,7 +84,7 @@ impl<'a, 'p> Claims<'a, 'p> {
         len: u64,
         (region_range, region): (Range<u64>, &'a [u8]),
         (header_end, header_apart): (u64, Option<u64>),
-        detail: Detail,
+        precision: Precision,
     ) -> Self {
         let root = Node { label: Label::Fixed(FILE), parent: ROOT, bytes: 0, first: 0, next: 0 };
         Self {
@@ -96,7 +96,7 @@ impl<'a, 'p> Claims<'a, 'p> {
             segments_end: 0,
             nodes: alloc::vec![root],
             users: Vec::new(),
-            paths: Paths::new(detail),
+            paths: Paths::new(precision),
             segments: Vec::new(),
             claims: Vec::new(),
             known: BTreeMap::new(),

@@ -6,7 +6,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::claims::{Claims, PADDING};
-use super::paths::Detail;
+use super::paths::Precision;
 use super::tables::{INLINE_CONSTANTS, INLINE_PAYLOADS, Pass};
 use super::{Label, ROOT, User, index, narrow, payload};
 use pte_core::handle::File;
@@ -57,8 +57,12 @@ impl Purpose {
 
 impl<'a, 'p> Claims<'a, 'p> {
     /// Collects every claim on `file`.
-    pub(super) fn of(file: &File<'a>, contents: &'p [PayloadContents], detail: Detail) -> Self {
-        let mut claims = Self::new(file, detail);
+    pub(super) fn of(
+        file: &File<'a>,
+        contents: &'p [PayloadContents],
+        precision: Precision,
+    ) -> Self {
+        let mut claims = Self::new(file, precision);
         claims.headers();
         match file {
             File::Pte(pte) => claims.program(pte, contents),

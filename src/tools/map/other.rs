@@ -5,7 +5,7 @@ use core::ops::Range;
 use alloc::vec::Vec;
 
 use super::claims::Claims;
-use super::paths::Detail;
+use super::paths::Precision;
 use super::payload::{GRAPH, SECTIONS, TABLE_OF_CONTENTS};
 use super::tables::Pass;
 use super::{Map, ROOT, SizeTree, User, payload};
@@ -162,13 +162,13 @@ impl OtherFile {
 
     /// Attributes every byte of the file, as [`Map::of`] does.
     pub fn map(&self) -> Map<'_> {
-        self.claims(Detail::Parts).finish()
+        self.claims(Precision::Parts).finish()
     }
 
     /// Attributes every byte of the file, with the first million tables, vtables, vectors and strings, as
     /// [`Map::in_detail`] does.
     pub fn map_in_detail(&self) -> Map<'_> {
-        self.claims(Detail::Things).finish()
+        self.claims(Precision::Objects).finish()
     }
 
     /// Returns the size tree of the file, as [`SizeTree::try_of`] does.
@@ -184,13 +184,13 @@ impl OtherFile {
         SizeTree::of_map(path, &self.map(), charge)
     }
 
-    pub(super) fn claims(&self, detail: Detail) -> Claims<'_, '_> {
+    pub(super) fn claims(&self, precision: Precision) -> Claims<'_, '_> {
         let layout = &self.layout;
         let mut claims = Claims::bare(
             layout.len,
             (self.region_range(), &layout.region),
             (layout.header_end, layout.header_apart),
-            detail,
+            precision,
         );
         claims.headers();
         if let Some(contents) = &self.contents {

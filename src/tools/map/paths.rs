@@ -11,11 +11,11 @@ use pte_core::error::{PathComponent, Place};
 
 /// The level of detail of a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Detail {
+pub(super) enum Precision {
     /// Parts by type and owner only.
     Parts,
     /// In addition, the path of each table, vtable, vector and string.
-    Things,
+    Objects,
     /// In addition, the path of the object that contains this byte of the file.
     Byte(u64),
 }
@@ -104,7 +104,7 @@ impl fmt::Display for TablePath<'_> {
 
 /// Records paths during a visit of the tables.
 pub(super) struct Paths {
-    detail: Detail,
+    precision: Precision,
     /// The range of the visited FlatBuffer in the file.
     region: Range<u64>,
     list: Vec<Last>,
@@ -135,9 +135,9 @@ pub(super) struct Back {
 }
 
 impl Paths {
-    pub(super) fn new(detail: Detail) -> Self {
+    pub(super) fn new(precision: Precision) -> Self {
         Self {
-            detail,
+            precision,
             region: 0..0,
             list: Vec::new(),
             here: NO_PATH,
@@ -155,7 +155,7 @@ impl Paths {
     /// Adds a component to the current path.
     pub(super) fn enter(&mut self, component: PathComponent) -> Back {
         let back = Back { here: self.here, len: self.list.len() };
-        if self.detail != Detail::Parts {
+        if self.precision != Precision::Parts {
             // Beyond this limit, no paths are recorded.
             if back.len < MOST_COMPONENTS {
                 self.list.push(Last { component, before: self.here });
@@ -180,11 +180,11 @@ impl Paths {
         bytes: u32,
         of: impl FnOnce(u32) -> RoleRange,
     ) -> Option<u32> {
-        match self.detail {
-            Detail::Parts => return None,
-            Detail::Things if self.here == NO_PATH => return None,
-            Detail::Things => {}
-            Detail::Byte(_) => {
+        match self.precision {
+            Precision::Parts => return None,
+            Precision::Objects if self.here == NO_PATH => return None,
+            Precision::Objects => {}
+            Precision::Byte(_) => {
                 let at = self.wanted()?;
                 let inside = at.checked_sub(pos).is_some_and(|from| from < bytes);
                 // A table of a payload goes before the object that contains the payload.
@@ -218,7 +218,7 @@ impl Paths {
 
     /// Returns the position of the wanted byte in the visited FlatBuffer.
     fn wanted(&self) -> Option<u32> {
-        let Detail::Byte(at) = self.detail else { return None };
+        let Precision::Byte(at) = self.precision else { return None };
         let at = self.region.contains(&at).then(|| at.saturating_sub(self.region.start))?;
         u32::try_from(at).ok()
     }

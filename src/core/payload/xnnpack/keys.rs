@@ -12,7 +12,7 @@ pub(super) fn limit(root: XNNGraph<'_>, limit: u64) -> Result<()> {
     let constants = root.constant_data().unwrap_or_default();
     let Some(key) = ConstantDataOffset::DESC.field("named_key") else { return Ok(()) };
     let mut vtable = Vtable::default();
-    // Only the lengths are read: this is a part of reading any graph.
+    // Every read of a graph does this, so the texts of the keys are not looked at.
     let mut length = |nth: u32| {
         let constant = constants.raw_by(nth, &mut vtable);
         u64::from(constant.and_then(|constant| constant.str_len(key.slot)).unwrap_or_default())

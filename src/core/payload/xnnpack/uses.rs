@@ -4,8 +4,8 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cell::LazyCell;
 
-use super::ids::IdMap;
-use super::xnnpack::{NO_ID, NodeIds, XnnpackGraph, constants_of, tensor_of};
+use super::super::id_map::IdMap;
+use super::{NO_ID, NodeIds, XnnpackGraph, constants_of, tensor_of};
 use pte_flat::cost;
 use pte_schema::xnnpack::XNNDatatype;
 use pte_schema::xnnpack::view::XNodeUnion;

@@ -1,0 +1,84 @@
+//! The graph of an MLX payload in the form that all backends share.
+
+use alloc::vec::Vec;
+
+use super::super::Unreadable;
+use super::super::format::Region;
+use super::super::graph::{Builder, DataPlace, Datatype, Ends, Graph, Operator};
+use pte_flat::bytes::{index, until_nul};
+use pte_flat::cost;
+use pte_flat::desc::{Kind, Number};
+use pte_flat::view::{List, Table};
+use pte_schema::mlx::view::{Instruction, MLXGraph, SlotVariant, TensorMeta};
+use pte_schema::mlx::{SlotType, desc};
+use pte_schema::scalar::ScalarType;
+
+/// Instructions of MLX name tensors in their fields: those that begin with `out` are written.
+pub(super) fn graph<'p>(region: &Region<'_, 'p>) -> Result<Graph<'p>, Unreadable> {
+    let root: MLXGraph<'p> = region.root()?;
+    let mut out = Builder::default();
+    let constants = root.num_constant_tensors();
+    let metas = root.tensor_meta().unwrap_or_default();
+    // The data of each tensor: constants are found by their names.
+    let mut data = alloc::vec![None; metas.len()];
+    for slot in root.named_slots().into_iter().flatten() {
+        let tensor = slot.slot().and_then(tensor).filter(|&id| id < constants);
+        let key = slot.name().map(until_nul).filter(|key| !key.is_empty());
+        let (Some(id), Some(key)) = (tensor, key) else { continue };
+        let size = metas.get(index(id)).and_then(size).unwrap_or_default();
+        let nth = out.data(DataPlace::Named { key, size }, Some(id));
+        data.get_mut(index(id)).into_iter().for_each(|data| *data = Some(nth));
+    }
+    let ids = |map: Option<List<'p, SlotVariant<'p>>>| map.into_iter().flatten().filter_map(tensor);
+    let ends = Ends::new(ids(root.input_map()), ids(root.output_map()));
+    for (id, (meta, data)) in (0u32..).zip(metas.iter().zip(data)) {
+        let datatype = ScalarType(meta.scalar_type());
+        let datatype = Datatype::new(datatype.name(), datatype.0);
+        let shape = meta.shape().unwrap_or_default();
+        let sizes = shape.iter().map(|size| u32::try_from(size.value()).unwrap_or_default());
+        out.value(id, datatype, (shape.len(), sizes), ends.role(id, id < constants));
+        data.into_iter().for_each(|nth| out.set_data(nth));
+    }
+    let chains = root.instruction_chains().into_iter().flatten();
+    for instruction in chains.flat_map(|chain| chain.instructions().into_iter().flatten()) {
+        cost::charge(1);
+        add_node(&mut out, instruction);
+    }
+    Ok(out.finish())
+}
+
+fn add_node(out: &mut Builder<'_>, instruction: Instruction<'_>) {
+    let (mut reads, mut writes) = (Vec::new(), Vec::new());
+    let member = instruction.raw().member(&desc::Instruction);
+    let member = member.and_then(|(tag, node)| Some((desc::OpNode.member(tag)?, node)));
+    let Some((member, node)) = member else { return out.node(Operator::Unknown, &[], &[]) };
+    for field in member.table.fields {
+        let Kind::Scalar(scalar) = field.kind else { continue };
+        let is_tensor = scalar.of.is_some_and(|of| of.name == "Tid");
+        if let Some(Number::Int(id)) = node.number(field.slot, scalar.prim)
+            && let Some(id) = u32::try_from(id).ok().filter(|_| is_tensor)
+        {
+            match field.name.starts_with("out") {
+                true => writes.push(id),
+                false => reads.push(id),
+            }
+        }
+    }
+    out.node(Operator::Member(member), &reads, &writes);
+}
+
+/// Returns the index of a tensor; `None` for a slot with something else.
+fn tensor(slot: SlotVariant<'_>) -> Option<u32> {
+    (slot.slot_type() == SlotType::TensorSlot).then(|| slot.idx())
+}
+
+/// Returns the number of bytes of a tensor; `None` if a size or the datatype is unknown.
+fn size(meta: TensorMeta<'_>) -> Option<u64> {
+    let shape = meta.shape().unwrap_or_default();
+    let mut bytes = ScalarType(meta.scalar_type()).element_size()?;
+    // The backend refuses more than 16 dimensions.
+    for size in shape.iter().take(16) {
+        bytes = bytes.checked_mul(u64::try_from(size.value()).ok()?)?;
+    }
+    Some(bytes)
+}
