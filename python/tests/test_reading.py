@@ -24,7 +24,7 @@ def test_the_version_is_that_of_the_library_and_the_command() -> None:
     done = subprocess.run([sys.executable, "-m", "ptekit", "--version"], capture_output=True)
     assert done.stdout.decode().split() == ["pte", ptekit.__version__]
     manifest = tomllib.loads((ROOT / "Cargo.toml").read_text())
-    assert ptekit.__version__ == manifest["package"]["version"]
+    assert ptekit.__version__ == manifest["workspace"]["package"]["version"]
 
 
 def test_a_file_is_opened_by_path_and_by_any_buffer(linear: Path) -> None:
