@@ -139,11 +139,11 @@ fn genuine_files_take_few_steps() {
 }
 
 /// The sizes `n` that a file of each family is made with.
-const SIZES: [usize; 4] = [128, 256, 512, 1024];
+const SIZES: [usize; 4] = [256, 512, 1024, 2048];
 /// The largest growth of the cost relative to the size when `n` doubles. n log n needs slightly
 /// more than 1, and n² needs 2.
 const MOST_GROWTH: f64 = 1.3;
 /// The largest allowed cost per byte, divided by the binary logarithm of the size.
-const MOST_STEPS: f64 = 5.5;
+const MOST_STEPS: f64 = 5.0;
 /// The largest allowed cost per byte of a genuine file.
 const MOST_STEPS_OF_GENUINE: u64 = 8;

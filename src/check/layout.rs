@@ -129,8 +129,8 @@ impl<'p> Pass<'p> {
     ///
     /// A debug build always judges the tables, to check the verifier.
     fn run(&mut self, verified: Verified, tables: impl FnOnce(&mut Self)) {
-        let lowest = verified.lowest.into();
-        let needed = verified.is_unusual || lowest < self.header;
+        let lowest = verified.lowest().into();
+        let needed = verified.is_unusual() || lowest < self.header;
         if needed || cfg!(debug_assertions) {
             tables(self);
             debug_assert!(
@@ -141,8 +141,10 @@ impl<'p> Pass<'p> {
         if !needed {
             self.lowest = lowest;
         }
-        if verified.tables > MOST_TABLES {
-            self.find(&TABLES_MANY, verified.root, || format!("{} tables", verified.tables));
+        if verified.tables() > MOST_TABLES {
+            self.find(&TABLES_MANY, verified.position(), || {
+                format!("{} tables", verified.tables())
+            });
         }
         self.padding();
     }

@@ -47,7 +47,7 @@ pub use xnnpack::uses::ConstantUses;
 
 /// The backends whose payloads have known tables. The others have sections ([`Sections`]), or are opaque.
 static FORMATS: [&format::Format; 5] =
-    [&xnnpack::FORMAT, &vulkan::FORMAT, &tosa::FORMAT, &native::FORMAT, &mlx::FORMAT];
+    [&xnnpack::form::FORMAT, &vulkan::FORMAT, &tosa::FORMAT, &native::FORMAT, &mlx::FORMAT];
 
 /// The payload of a delegate (upstream: processed bytes): its backend and its range in the file.
 ///

@@ -14,7 +14,7 @@ use crate::bytes::{further, index, slice_at, u32_at, wide};
 use crate::desc::{Form, Ref, TableDesc, To};
 use crate::error::{Error, ErrorKind, PathComponent, Result};
 use crate::limits::{LISTED_TABLE, Limits, MAX_SIZE};
-use crate::view::{Proof, ProvenTable, Raw, Table};
+use crate::view::{ProvenTable, Raw};
 
 mod budget;
 mod cache;
@@ -25,10 +25,11 @@ mod seen;
 mod tests;
 mod text;
 mod union;
+mod verified;
 mod vtable;
 mod why;
 
-pub use seen::Verified;
+pub use verified::{Verified, read, read_verified};
 
 /// Proves that `buf` is a FlatBuffer with a root of type `desc`, including everything reachable.
 ///
@@ -73,24 +74,6 @@ pub fn verify_at<'a>(
     let seen = run(buf, (at, root), desc, limits)
         .or_else(|_| Verifier::<true, MANY_SLOTS>::run(buf, (at, root), desc, limits))?;
     Ok((ProvenTable::new(Raw::new(buf, root), desc), seen))
-}
-
-/// Proves `buf` as [`verify`] does, and returns the root as a typed view.
-///
-/// # Errors
-///
-/// As of [`verify`].
-pub fn read<'a, T: Table<'a>>(buf: &'a [u8], limits: &Limits) -> Result<T> {
-    read_verified(buf, limits).map(|(root, _)| root)
-}
-
-/// Proves `buf` as [`read`] does, and also returns what the walk recorded.
-///
-/// # Errors
-///
-/// As of [`verify`].
-pub fn read_verified<'a, T: Table<'a>>(buf: &'a [u8], limits: &Limits) -> Result<(T, Verified)> {
-    verify(buf, T::DESC, limits).map(|(root, seen)| (T::from_raw(root.raw(), Proof(())), seen))
 }
 
 /// One run of the verifier, whose layout cache has `CACHE_SLOTS` slots. Errors have a path only

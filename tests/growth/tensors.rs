@@ -24,11 +24,18 @@ fn no_list_takes_more_than_n_log_n_steps() {
             let bytes = opened.region_len() as f64;
             Some((cost::taken() as f64 + (rows + requests) as f64, bytes))
         });
-        LIMITS.compare(&family.name, &costs, &mut wrong);
+        let limits = match family.name.contains("key of") {
+            true => &LONG_KEYS,
+            false => &LIMITS,
+        };
+        limits.compare(&family.name, &costs, &mut wrong);
     }
     assert!(requested > 90, "requests were found: {requested}");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The slowest file takes 1.5 steps for each byte and binary logarithm.
-const LIMITS: GrowthLimits = GrowthLimits { most_steps: 2.0, most_growth: 1.3, few_steps: 0.05 };
+const LIMITS: GrowthLimits = GrowthLimits { most_steps: 1.0, most_growth: 1.3, few_steps: 0.05 };
+
+/// A long key that many entries share is looked up for each of them: 1.51 steps at most for each byte
+/// and binary logarithm.
+const LONG_KEYS: GrowthLimits = GrowthLimits { most_steps: 1.6, most_growth: 1.3, few_steps: 0.05 };

@@ -55,10 +55,8 @@ impl Extents {
         if size <= limit {
             return Ok(());
         }
-        Err(Error::new(
-            ErrorKind::Flat(pte_flat::ErrorKind::SizeLimit { size, limit }),
-            self.region.start,
-        ))
+        let kind = pte_flat::ErrorKind::SizeLimit { size, limit };
+        Err(Error::new(ErrorKind::Flat(kind), self.region.start))
     }
 
     /// Returns the FlatBuffer of a whole file.

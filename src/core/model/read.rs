@@ -214,7 +214,7 @@ fn finish<'v, 'b, R>(
     blob: impl Fn(Range<u64>) -> Blob<'b>,
 ) -> Result<FileModel<'b, R>, MemoryError> {
     // The verifier recorded whether the tables may have unknown parts.
-    let unknown = if verified.is_unusual { Unknown::of(view) } else { Unknown::default() };
+    let unknown = if verified.is_unusual() { Unknown::of(view) } else { Unknown::default() };
     debug_assert_eq!(unknown, Unknown::of(view), "recorded by the verifier");
     let container = Container { layout: WriterLayout::guess(view), ..container };
     let mut segments = Vec::new();

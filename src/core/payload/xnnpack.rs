@@ -12,17 +12,15 @@ use pte_flat::bytes::{array_at, index, until_nul, wide};
 use pte_flat::view::Table;
 use pte_schema::xnnpack::view::{XNNGraph, XNNQuantParams, XNNTensorValue, XValue, XValueUnion};
 
-mod form;
+pub(super) mod form;
 mod header;
 mod keys;
 mod node;
 pub(super) mod uses;
 
-pub(super) use form::FORMAT;
+pub use super::graph::NO_ID;
 pub use header::XnnpackHeader;
 pub use node::{Arity, NodeIds};
-
-pub use super::graph::NO_ID;
 
 /// The parts of a payload, as ranges in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -155,12 +153,6 @@ impl<'p> XnnpackGraph<'p> {
     /// Returns the root table of the graph.
     pub fn root(&self) -> XNNGraph<'p> {
         self.root
-    }
-
-    /// Returns the keys of the named data that the constants are in, up to the first NUL.
-    pub fn keys(&self) -> impl Iterator<Item = &'p str> + use<'p> {
-        let constants = self.root().constant_data().into_iter().flatten();
-        constants.filter_map(|constant| constant.named_key()).map(until_nul)
     }
 
     /// Returns the position of a table of the graph in the payload.

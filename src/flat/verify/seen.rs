@@ -3,29 +3,7 @@
 
 use core::cell::Cell;
 
-use crate::view::{Proof, Raw, Table};
-
-/// Facts about the layout of a proven buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Verified {
-    /// The position of the root table.
-    pub root: u32,
-    /// The number of visited tables. A table counts once for each reference to it.
-    pub tables: u64,
-    /// The lowest position that is referred to: that of the root or of a vtable. Every other target
-    /// lies after the table that refers to it.
-    pub lowest: u32,
-    /// Whether the layout is unusual: `check/layout` may report a table or vector, or a model may
-    /// lose a part of it.
-    pub is_unusual: bool,
-}
-
-impl Verified {
-    /// Returns the root of `buf`. The bytes and the type must be those that were proven.
-    pub fn root<'a, T: Table<'a>>(self, buf: &'a [u8]) -> T {
-        T::from_raw(Raw::new(buf, self.root), Proof(()))
-    }
-}
+use super::Verified;
 
 /// Collects [`Verified`] during verification.
 pub(super) struct Notes(Cell<Verified>);

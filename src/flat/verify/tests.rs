@@ -10,8 +10,9 @@
 
 use alloc::vec::Vec;
 
+use super::Verified;
 use super::cache::{FEW_SLOTS, LayoutCache, MANY_SLOTS};
-use super::seen::{Notes, Verified};
+use super::seen::Notes;
 use super::verify;
 use super::vtable::VtableLayout;
 use crate::desc::{FieldDesc, Kind, Member, Number, Prim, ScalarDesc, TableDesc, UnionDesc};

@@ -166,3 +166,11 @@ impl<'p> Form<'_, 'p> {
 /// The flags of inputs and outputs of a graph.
 const INPUT: u32 = 1;
 const OUTPUT: u32 = 2;
+
+impl<'p> XnnpackGraph<'p> {
+    /// Returns the keys of the named data that the constants are in, up to the first NUL.
+    pub fn keys(&self) -> impl Iterator<Item = &'p str> + use<'p> {
+        let constants = self.root().constant_data().into_iter().flatten();
+        constants.filter_map(|constant| constant.named_key()).map(until_nul)
+    }
+}
