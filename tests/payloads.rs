@@ -14,12 +14,13 @@ use pte::payload::{
     ConstantPlace, PayloadContents, Tables, TablesPlace, Unreadable, for_each_graph,
 };
 use pte::schema::xnnpack;
+use pte::tensors::ConstantRow;
 use pte::{Handle, Limits, Pte};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::support::xnnpack::sound;
 use crate::support::xnnpack::{Inner, Input, Output, graph, node};
+use crate::support::xnnpack::{changed, sound};
 use crate::support::{build, files};
 
 #[cfg(feature = "json")]
@@ -342,6 +343,23 @@ fn a_payload_of_two_backends_is_read_for_each() {
     })
     .unwrap();
     assert_eq!(read, [("OtherBackend".into(), false), ("XnnpackBackend".into(), true)]);
+}
+
+/// An input that is absent has a place in its operator: those after it keep their names.
+#[test]
+fn a_constant_after_an_absent_input_has_the_name_of_its_own_input() {
+    let names = |change: &str| {
+        let bytes = build::file(&changed(&sound("XNNConv2d"), change).to_string());
+        let opened = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
+        let payloads = PayloadContents::all(&opened, &Limits::UNTRUSTED).unwrap();
+        let rows = ConstantRow::all(&opened.file(), &payloads);
+        rows.iter()
+            .filter_map(|row| Some(row.constant.reader?.input()))
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert_eq!(names(""), "filter bias");
+    assert_eq!(names("n0/filter_id = 4294967295"), "bias");
 }
 
 /// Runtimes use the first of two entries with one key.

@@ -268,7 +268,8 @@ impl<'p> Graph<'p> {
         }
     }
 
-    /// Returns the ids of the values that a node reads, and those that it writes.
+    /// Returns the ids of the values that a node reads, and those that it writes. An optional input that is
+    /// absent is [`NO_ID`].
     pub fn operands(&self, nth: u32) -> (&[u32], &[u32]) {
         operands(&self.nodes, &self.operands, nth)
     }
@@ -311,7 +312,8 @@ impl<'p> Graph<'p> {
                 Operator::Member(member) => Some(member),
                 _ => None,
             };
-            for (position, &id) in (0u8..).zip(self.operands(nth).0) {
+            let inputs = (0u8..).zip(self.operands(nth).0);
+            for (position, &id) in inputs.filter(|&(_, &id)| id != NO_ID) {
                 readers.insert_first(id, Reader { node: nth, position, member });
             }
         }
@@ -319,7 +321,7 @@ impl<'p> Graph<'p> {
     }
 }
 
-/// Returns the ids of the values that a node reads, and those that it writes.
+/// Returns the ids of a node, as [`Graph::operands`] does.
 pub fn operands<'o>(nodes: &[Node], operands: &'o [u32], nth: u32) -> (&'o [u32], &'o [u32]) {
     let Some(node) = nodes.get(index(nth)) else { return (&[], &[]) };
     let next = nodes.get(index(nth).saturating_add(1));

@@ -215,11 +215,11 @@ impl PayloadGraph {
                     "" => of.value.raw().into(),
                     name => format!("{name}={}", of.value.raw()),
                 });
-                inputs.iter().map(constant).chain(attributes.map(Some)).collect()
+                inputs.clone().map(constant).chain(attributes.map(Some)).collect()
             });
             PayloadNode {
                 name: Some(name),
-                inputs: Some(inputs.to_vec()),
+                inputs: Some(inputs.copied().collect()),
                 outputs: Some(outputs.to_vec()),
                 attributes: attributes.filter(|_| !folds_constants).collect(),
                 arguments,
@@ -288,9 +288,10 @@ impl PayloadGraph {
         Some(PayloadEdge { from, to, value: id, text: value.map(text) })
     }
 
-    /// Returns the ids that a node reads, and those that it writes.
-    fn operands(&self, index: u32) -> (&[u32], &[u32]) {
-        operands(&self.nodes, &self.operands, index)
+    /// Returns the ids that a node reads, without absent inputs, and those that it writes.
+    fn operands(&self, index: u32) -> (impl Iterator<Item = &u32> + Clone, &[u32]) {
+        let (inputs, outputs) = operands(&self.nodes, &self.operands, index);
+        (inputs.iter().filter(|&&id| id != NO_ID), outputs)
     }
 
     /// Returns the attributes of a node.

@@ -7,7 +7,7 @@ use crate::file::source::Source;
 use crate::handle::{File, Handle, OpenError};
 use crate::limits::Limits;
 use crate::payload::for_each_graph;
-use crate::payload::graph::Detail;
+use crate::payload::graph::{Detail, NO_ID};
 use pte_flat::cost;
 use pte_flat::quoted::UntrustedString;
 
@@ -58,7 +58,8 @@ impl UsageReport {
                 let usage = self.node(&backend, graph.operator(node));
                 if graph.detail == Detail::Constants {
                     let (reads, writes) = graph.operands(nth);
-                    let values = reads.iter().chain(writes).filter_map(|&id| graph.value(id));
+                    let values = reads.iter().filter(|&&id| id != NO_ID).chain(writes);
+                    let values = values.filter_map(|&id| graph.value(id));
                     usage.datatypes.extend(values.filter_map(|value| value.datatype.name()));
                 }
             }

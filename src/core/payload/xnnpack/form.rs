@@ -1,13 +1,12 @@
 //! The graph of XNNPACK in the form that all backends share.
 
 use alloc::collections::BTreeMap;
-use alloc::vec::Vec;
 
 use super::{NodeIds, PayloadConstant, XnnpackGraph, XnnpackHeader, XnnpackParts, tensor_of};
 use crate::backend::{Backend, magic};
 use crate::payload::format::{Format, Parts};
 use crate::payload::graph::{
-    Builder, DataPlace, Datatype, Detail, Graph, NO_ID, Operator, Quantization, Role, Scales,
+    Builder, DataPlace, Datatype, Detail, Graph, Operator, Quantization, Role, Scales,
     ValueQuantization,
 };
 use pte_flat::bytes::{until_nul, wide};
@@ -41,14 +40,11 @@ impl<'p> XnnpackGraph<'p> {
             form.add_value(value);
         }
         form.add_other_keys();
-        let mut reads = Vec::new();
         for node in self.root().xnodes().into_iter().flatten() {
             let ids = node.xnode_union().and_then(NodeIds::of);
             match (ids, member(node)) {
                 (Some(ids), Some(member)) => {
-                    reads.clear();
-                    reads.extend(ids.inputs().iter().copied().filter(|&id| id != NO_ID));
-                    form.out.node(Operator::Member(member), &reads, ids.outputs());
+                    form.out.node(Operator::Member(member), ids.inputs(), ids.outputs());
                 }
                 _ => form.out.node(Operator::Unknown, &[], &[]),
             }
