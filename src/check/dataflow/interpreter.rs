@@ -7,7 +7,7 @@
 
 use alloc::vec::Vec;
 
-use super::control_flow::{ChainControlFlow, PendingJumps};
+use super::control_flow::ChainControlFlow;
 use super::judge::{Broken, Judge, is_copied};
 use super::known::Known;
 use super::rules::MOVE_UNSTORED;
@@ -16,7 +16,7 @@ use crate::constant_bools::ConstantBools;
 use crate::report::Findings;
 use crate::rule::Severity;
 use pte_core::error::PathComponent;
-use pte_core::method::{self, Instruction, Loop, ValueChange};
+use pte_core::method::{self, Instruction, Jump, Loop, ValueChange};
 use pte_core::operators::contracts::{SizesAfter, result, result_kind};
 use pte_core::operators::{Gives, Kinds, Scalar};
 use pte_flat::bytes::narrow;
@@ -27,6 +27,9 @@ use pte_schema::program::{is_list, tag};
 
 /// The most items of a list that a repeated use visits. The first use in a run visits all items.
 const MOST_ITEMS: usize = 64;
+
+/// The most runs of a method that are interpreted.
+const MOST_RUNS: u32 = 4;
 
 /// The most iterations of a loop that are interpreted after the first one.
 const MORE_ITERATIONS: u32 = 2;
@@ -42,12 +45,15 @@ pub(super) struct AbstractInterpreter<'c, 'p, 'a> {
     /// The changed values and their previous states, recorded while a forward jump is pending.
     log: Vec<(i32, AbstractValue)>,
     is_logging: bool,
+    /// The changes since the current iteration of a loop began, each with the previous state.
+    changed_in_iteration: Vec<(i32, AbstractValue)>,
+    is_in_loop: bool,
     /// Whether the current instruction may execute, rather than must execute. The values that it
     /// changes are then set to unknown.
     is_imprecise: bool,
     /// Whether an Error was found.
     has_error: bool,
-    is_second_run: bool,
+    is_later_run: bool,
     /// Whether an iteration after the first one is being run.
     is_repeated: bool,
 }
@@ -62,21 +68,27 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
             constants: ConstantBools::of(judge.plan),
             log: Vec::new(),
             is_logging: false,
+            changed_in_iteration: Vec::new(),
+            is_in_loop: false,
             is_imprecise: false,
             has_error: false,
-            is_second_run: false,
+            is_later_run: false,
             is_repeated: false,
         }
     }
 
-    /// Runs the method. If that finds no Error, runs it again, since values are kept between runs.
+    /// Runs the method again and again, since values are kept between runs, until a run changes nothing or has an
+    /// Error.
     pub(super) fn run(mut self, out: &mut Findings) {
-        self.run_once(out);
-        if !self.has_error {
-            self.is_second_run = true;
+        for _ in 0..MOST_RUNS {
+            let before = self.state.clone();
+            self.run_once(out);
+            if self.has_error || self.is_later_run && self.state == before {
+                return;
+            }
+            self.is_later_run = true;
             self.delegated.fill(false);
             self.judged.fill(false);
-            self.run_once(out);
         }
     }
 
@@ -94,7 +106,7 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
     fn bind_inputs_and_outputs(&mut self, out: &mut Findings) {
         let Judge { plan, values, .. } = self.judge;
         for (nth, index) in (0..).zip(plan.view.inputs().into_iter().flatten()) {
-            if self.is_second_run
+            if self.is_later_run
                 && let Some(broken) = self.judge.input(index, &self.state)
             {
                 self.find_end("inputs", nth, broken, out);
@@ -108,7 +120,7 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
             }
         }
         for (nth, index) in (0..).zip(plan.view.outputs().into_iter().flatten()) {
-            if self.is_second_run
+            if self.is_later_run
                 && let Some(broken) = self.judge.output_memory(index, &self.state)
             {
                 self.find_end("outputs", nth, broken, out);
@@ -141,17 +153,25 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         // Whether no path so far leads here: the instruction follows a jump that is always taken.
         let mut is_unreached = false;
         let mut imprecise_until = 0;
+        // How often the current loop was repeated.
+        let mut repetitions = 0;
         // The pc of the last instruction so far that a forward jump leads to.
         let mut last_join = 0;
-        // Instructions that only a backward jump makes reachable. They are judged at that jump.
-        let mut deferred: Vec<u32> = Vec::new();
-        for instruction in method::instructions_of_chain(nth, 0, chain) {
-            let pc = instruction.pc();
-            if self.join_jumps_to(&mut flow, pc, &mut last_join) {
+        // Instructions and forward jumps that may be reached in a later iteration only.
+        let (mut deferred, mut later): (Vec<u32>, Vec<(u32, Jump)>) = Default::default();
+        let mut pc = 0;
+        while let Some(instruction) = method::instruction_of_chain(nth, chain, pc) {
+            cost::charge(1);
+            if self.join_jumps_to(&mut flow, pc, &mut last_join, is_unreached) {
                 is_unreached = false;
+            }
+            let around = flow.around(pc);
+            if around.is_some_and(|around| around.begin == pc) {
+                self.changed_in_iteration.clear();
             }
             self.is_imprecise = pc < imprecise_until;
             self.is_logging = flow.has_pending_jumps();
+            self.is_in_loop = around.is_some();
             is_unreached &= !(self.is_imprecise && flow.is_reachable(pc));
             if !is_unreached {
                 self.judge(&instruction, out);
@@ -159,57 +179,134 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
             } else if flow.is_reachable(pc) {
                 deferred.push(pc);
             }
+            let next = pc.saturating_add(1);
+            let at = core::mem::replace(&mut pc, next);
             let Some(jump) = instruction.jump() else { continue };
             let condition = self.known_bool(jump.condition);
-            let is_taken_first = !is_unreached && condition != Some(true);
-            // A jump in a loop may be taken in the next iteration.
-            let around = flow.around(pc);
-            if is_taken_first || around.is_some() {
-                let is_taken_first = is_taken_first || flow.leaves_loop_later(pc, jump, around);
-                let log_len = self.log.len();
-                flow.record_forward_jump(pc, jump, PendingJumps { log_len, is_taken_first });
+            if !is_unreached && condition != Some(true) {
+                self.record_jump(&mut flow, at, jump.target, true);
+            } else if around.is_some() {
+                later.push((at, jump));
             }
-            is_unreached |= condition == Some(false);
-            let repeated = flow.repeated_loop(pc, jump).filter(|_| condition != Some(true));
-            if let Some(repeated) = repeated.filter(|_| pc >= imprecise_until) {
-                self.is_logging = flow.has_pending_jumps();
-                let body = (last_join <= repeated.begin && repeated.end == pc)
-                    .then(|| straight(repeated, nth, chain))
-                    .flatten();
-                if let Some(body) = body.clone() {
-                    self.run_more_iterations(body, jump.condition, out);
+            let repeated = flow.repeated_loop(at, jump).filter(|_| condition != Some(true));
+            let Some(repeated) = repeated.filter(|_| at >= imprecise_until) else {
+                is_unreached |= condition == Some(false);
+                continue;
+            };
+            if is_unreached {
+                // Every path has left the loop before.
+                (self.is_repeated, repetitions) = (false, 0);
+                continue;
+            }
+            let is_alone = repeated == Loop { begin: jump.target, end: at };
+            let is_first = repetitions == 0 && deferred.last() >= Some(&repeated.begin);
+            let changes = is_first || self.iteration_has_changed();
+            if is_alone && changes && repetitions < MORE_ITERATIONS && !self.has_error {
+                if condition.is_none() {
+                    self.record_jump(&mut flow, at, next, true);
                 }
-                self.set_modified_unknown(repeated, nth, chain);
-                if let Some(body) = body {
-                    self.run_last_iteration(body);
-                }
-                imprecise_until = repeated.end.saturating_add(1);
-                for pc in deferred.drain(..).filter(|&pc| pc >= repeated.begin) {
-                    if let Some(instruction) = method::instruction_of_chain(nth, chain, pc) {
-                        self.judge(&instruction, out);
-                    }
+                repetitions = repetitions.saturating_add(1);
+                deferred.retain(|&pc| pc < repeated.begin);
+                later.retain(|&(pc, _)| pc < repeated.begin);
+                (self.is_repeated, is_unreached, pc) = (true, false, repeated.begin);
+                continue;
+            }
+            (self.is_repeated, repetitions) = (false, 0);
+            if is_alone && !changes {
+                // All further iterations are as this one.
+                is_unreached |= condition == Some(false);
+                continue;
+            }
+            let body = (last_join <= repeated.begin && repeated.end == at)
+                .then(|| straight(repeated, nth, chain))
+                .flatten();
+            self.set_modified_unknown(repeated, nth, chain);
+            if let Some(body) = body {
+                self.run_last_iteration(body);
+            }
+            is_unreached |= self.known_bool(jump.condition) == Some(false);
+            imprecise_until = repeated.end.saturating_add(1);
+            for (at, jump) in later.drain(..).filter(|&(at, _)| at >= repeated.begin) {
+                let leaves = flow.leaves_loop_later(at, jump, around);
+                self.record_jump(&mut flow, at, jump.target, leaves);
+            }
+            for pc in deferred.drain(..).filter(|&pc| pc >= repeated.begin) {
+                if let Some(instruction) = method::instruction_of_chain(nth, chain, pc) {
+                    self.judge(&instruction, out);
                 }
             }
         }
-        self.join_jumps_to(&mut flow, len, &mut last_join);
-        (self.is_imprecise, self.is_logging) = (false, false);
+        self.join_jumps_to(&mut flow, len, &mut last_join, is_unreached);
+        (self.is_imprecise, self.is_logging, self.is_in_loop) = (false, false, false);
         self.log.clear();
     }
 
+    /// Records a forward jump, with the state at this point.
+    fn record_jump(&self, flow: &mut ChainControlFlow, pc: u32, target: u32, is_taken_first: bool) {
+        flow.record_forward_jump((pc, target), self.log.len(), is_taken_first);
+    }
+
+    /// Returns whether any value differs from what it was when the iteration began.
+    fn iteration_has_changed(&mut self) -> bool {
+        // The first change of a value has the state from before the iteration.
+        cost::sort(self.changed_in_iteration.len());
+        self.changed_in_iteration.sort_by_key(|&(index, _)| index);
+        self.changed_in_iteration.dedup_by_key(|&mut (index, _)| index);
+        let state = &self.state;
+        self.changed_in_iteration.iter().any(|(index, old)| state.get(*index) != Some(old))
+    }
+
     /// Joins the state with the states of the forward jumps to `pc`. A value that changed after the
-    /// first of these jumps may still be as it was at that jump.
+    /// first of these jumps may still be as it was at that jump. If only jumps lead to `pc`, the state is that of the
+    /// jumps.
     ///
     /// Returns whether any of these jumps can be taken before any backward jump.
-    fn join_jumps_to(&mut self, flow: &mut ChainControlFlow, pc: u32, last_join: &mut u32) -> bool {
+    fn join_jumps_to(
+        &mut self,
+        flow: &mut ChainControlFlow,
+        pc: u32,
+        last_join: &mut u32,
+        is_unreached: bool,
+    ) -> bool {
         let Some(jumps) = flow.take_jumps_to(pc) else { return false };
         *last_join = pc;
-        while self.log.len() > jumps.log_len
+        let (first, last) = (jumps.log_len.start, jumps.log_len.end);
+        if is_unreached && jumps.is_taken_first && flow.can_restore(self.log.len(), last) {
+            let mut changed = Vec::new();
+            while self.log.len() > last
+                && let Some((index, old)) = self.log.pop()
+            {
+                changed.extend(self.state.set(index, old).map(|new| (index, new)));
+            }
+            // The first change from the end has the state from before.
+            cost::sort(changed.len());
+            changed.sort_by_key(|&(index, _)| index);
+            changed.dedup_by_key(|&mut (index, _)| index);
+            flow.restore(last, &changed);
+            if self.is_in_loop {
+                self.changed_in_iteration.append(&mut changed);
+            }
+        }
+        while self.log.len() > first
             && let Some((index, old)) = self.log.pop()
         {
-            cost::charge(1);
-            self.state.join(self.judge.values, index, old);
+            self.join(index, old);
+        }
+        flow.cut(first);
+        for (index, value) in jumps.restored {
+            self.join(index, value);
         }
         jumps.is_taken_first
+    }
+
+    /// Joins a value with its state on another path.
+    fn join(&mut self, index: i32, other: AbstractValue) {
+        cost::charge(1);
+        let before = self.state.get(index).copied();
+        self.state.join(self.judge.values, index, other);
+        if let Some(before) = before.filter(|_| self.is_in_loop) {
+            self.changed_in_iteration.push((index, before));
+        }
     }
 
     /// Sets every value that a loop modifies to unknown. A second pass finds the tensors whose
@@ -225,28 +322,6 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         }
     }
 
-    /// Runs more iterations of a loop without inner jumps, as long as the condition is known to be
-    /// false, which repeats the loop. Few iterations are enough: each uses what the previous one
-    /// computed.
-    fn run_more_iterations(
-        &mut self,
-        body: impl Iterator<Item = Instruction<'a>> + Clone,
-        condition: i32,
-        out: &mut Findings,
-    ) {
-        self.is_repeated = true;
-        for _ in 0..MORE_ITERATIONS {
-            if self.has_error || self.state.computed(condition) != Some(Scalar::Bool(false)) {
-                break;
-            }
-            for instruction in body.clone() {
-                self.judge(&instruction, out);
-                self.apply(&instruction);
-            }
-        }
-        self.is_repeated = false;
-    }
-
     /// Applies the last iteration of a loop without inner jumps. Results that depend only on values
     /// which the loop does not modify become known again.
     fn run_last_iteration(&mut self, body: impl Iterator<Item = Instruction<'a>>) {
@@ -256,6 +331,9 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
 
     /// Returns the Bool at `index`, if the value is known.
     fn known_bool(&self, index: i32) -> Option<bool> {
+        if let Some(Scalar::Bool(computed)) = self.state.computed(index) {
+            return Some(computed);
+        }
         match self.judge.plan.value(self.state.known(index)?.into())? {
             KernelTypes::Bool(flag) => Some(flag.bool_val()),
             _ => None,
@@ -273,7 +351,7 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         let is_error = rule.severity == Severity::Error;
         self.has_error |= is_error;
         // Warnings were already reported in the first run or the first iteration.
-        if (self.is_second_run || self.is_repeated) && !is_error {
+        if (self.is_later_run || self.is_repeated) && !is_error {
             return;
         }
         let field = instruction.operand_field().map(PathComponent::Field);
@@ -310,7 +388,10 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
             }
             ValueChange::Any { target } => {
                 self.set_tensor(target, None, None);
-                self.set_value(target, Is::UNKNOWN, By::File);
+                // A list has the same items, whatever becomes of them.
+                if !self.judge.values.tag(target.into()).is_some_and(is_list) {
+                    self.set_value(target, Is::UNKNOWN, By::File);
+                }
             }
             ValueChange::Delegate { target } => {
                 self.set_tensor(target, None, None);
@@ -399,10 +480,10 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
                 return Is::Computed(scalar);
             }
             if let Some(kinds) = result_kind(&call) {
-                return Is::OneOf(kinds);
+                return Is::one_of(kinds);
             }
         }
-        Is::OneOf(self.result_kinds(gives, instruction))
+        Is::one_of(self.result_kinds(gives, instruction))
     }
 
     /// Returns the kinds that the result of a call may be of.
@@ -425,12 +506,9 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         }
     }
 
-    /// Replaces the value at `index`. A list is never replaced.
+    /// Replaces the value at `index`.
     fn set_value(&mut self, index: i32, is: Is, by: By) {
         let Some(&value) = self.state.get(index) else { return };
-        if self.judge.values.tag(index.into()).is_some_and(is_list) {
-            return;
-        }
         let is = if self.is_imprecise { Is::UNKNOWN } else { is };
         self.set(index, AbstractValue { is, by, ..value });
     }
@@ -482,11 +560,12 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
     }
 
     fn set(&mut self, index: i32, value: AbstractValue) {
-        if let Some(old) = self.state.set(index, value)
-            && self.is_logging
-            && old != value
-        {
+        let Some(old) = self.state.set(index, value).filter(|&old| old != value) else { return };
+        if self.is_logging {
             self.log.push((index, old));
+        }
+        if self.is_in_loop {
+            self.changed_in_iteration.push((index, old));
         }
     }
 }

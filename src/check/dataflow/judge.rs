@@ -108,9 +108,8 @@ impl<'a> Judge<'_, '_, 'a> {
             }
             Some((_, Some(tag))) if kind.accepts(tag) => None,
             _ => {
-                let fits = state.kinds(self.values, index).and(kind.accepted()) != Kinds::NONE;
-                let wrong = || self.wrong_kind(index, state, &ARGS_TYPE, format!("{kind}"));
-                (!fits).then(wrong)
+                let expected = || format!("{kind}");
+                self.wrong_kind(index, kind.accepted(), state, &ARGS_TYPE, expected)
             }
         }
     }
@@ -123,9 +122,7 @@ impl<'a> Judge<'_, '_, 'a> {
             let int = Kinds::of(tag::Int);
             return items.find_map(|item| {
                 let item = i32::try_from(item).ok().filter(|&item| state.by(item) != By::File)?;
-                let fits = state.kinds(self.values, item).and(int) != Kinds::NONE;
-                let wrong = || self.wrong_kind(item, state, &MOVE_TYPE, "Int".into());
-                (!fits).then(wrong).map(in_list)
+                self.wrong_kind(item, int, state, &MOVE_TYPE, || "Int".into()).map(in_list)
             });
         }
         let is_optional = self.values.tag(list_index.into()) == Some(tag::OptionalTensorList);
@@ -133,16 +130,15 @@ impl<'a> Judge<'_, '_, 'a> {
         let expected = Kinds::of(tag::Tensor).or(null);
         let mut items = list(self.plan, self.values, list_index)?.into_iter().take(most);
         items.find_map(|item| {
-            let kinds = state.kinds(self.values, item);
-            let broken = if state.by(item) != By::File && kinds.and(expected) == Kinds::NONE {
-                Some(self.wrong_kind(item, state, &MOVE_TYPE, "Tensor".into()))
-            } else {
+            let is_replaced = state.by(item) != By::File;
+            let wrong = || self.wrong_kind(item, expected, state, &MOVE_TYPE, || "Tensor".into());
+            let data = || {
                 let tensor = state.tensor(self.values, item)?;
                 let written =
                     kind.is_written().then(|| self.written(item, tensor, state)).flatten();
                 written.or_else(|| self.lacks_data(item, state, &STORAGE_MISSING))
             };
-            broken.map(in_list)
+            is_replaced.then(wrong).flatten().or_else(data).map(in_list)
         })
     }
 
@@ -201,27 +197,29 @@ impl<'a> Judge<'_, '_, 'a> {
         self.values.tag(condition.into())?;
         let expected = Kinds::of(tag::Bool).or(Kinds::of(tag::Tensor));
         let dtype = || self.dtype(state.tensor(self.values, condition)?);
-        if state.kinds(self.values, condition).and(expected) == Kinds::NONE
-            || dtype().is_some_and(|dtype| dtype != ScalarType::BOOL)
-        {
-            let expected = "a Bool, or a tensor of them,".into();
-            return Some(self.wrong_kind(condition, state, &JUMP_CONDITION_TYPE, expected));
-        }
-        self.lacks_data(condition, state, &JUMP_CONDITION_STORAGE)
+        // A tensor of another dtype is wrong, too.
+        let expected = match dtype() {
+            Some(dtype) if dtype != ScalarType::BOOL => Kinds::of(tag::Bool),
+            _ => expected,
+        };
+        let words = || "a Bool, or a tensor of them,".into();
+        self.wrong_kind(condition, expected, state, &JUMP_CONDITION_TYPE, words)
+            .or_else(|| self.lacks_data(condition, state, &JUMP_CONDITION_STORAGE))
     }
 
     fn freed(self, index: i32, state: &State) -> Option<Broken> {
         self.values.tag(index.into())?;
-        let fits = state.kinds(self.values, index).and(Kinds::of(tag::Tensor)) != Kinds::NONE;
-        (!fits).then(|| self.wrong_kind(index, state, &FREE_TYPE, "Tensor".into()))
+        self.wrong_kind(index, Kinds::of(tag::Tensor), state, &FREE_TYPE, || "Tensor".into())
     }
 
     /// Judges an input before the second run. The runtime copies the caller's tensor to the planned
     /// memory, or uses the caller's memory for the input.
     pub(super) fn input(self, index: i32, state: &State) -> Option<Broken> {
         let planned = self.values.tag(index.into())?;
-        if state.kinds(self.values, index).and(Kinds::of(planned)) == Kinds::NONE {
-            return Some(self.wrong_kind(index, state, &MOVE_TYPE, self.name(index).into()));
+        let name = || self.name(index).into();
+        let wrong = self.wrong_kind(index, Kinds::of(planned), state, &MOVE_TYPE, name);
+        if wrong.is_some() {
+            return wrong;
         }
         let tensor = state.tensor(self.values, index)?;
         if !is_copied(self.plan, index) {
@@ -236,10 +234,10 @@ impl<'a> Judge<'_, '_, 'a> {
     /// Judges an output without memory before the second run. The caller gives memory to it, so it
     /// must still be a tensor.
     pub(super) fn output_memory(self, index: i32, state: &State) -> Option<Broken> {
-        let tensor = Kinds::of(tag::Tensor);
-        let fits = state.kinds(self.values, index).and(tensor) != Kinds::NONE;
-        let is_unstored = self.values.is_unstored(index);
-        (is_unstored && !fits).then(|| self.wrong_kind(index, state, &MOVE_TYPE, "Tensor".into()))
+        if !self.values.is_unstored(index) {
+            return None;
+        }
+        self.wrong_kind(index, Kinds::of(tag::Tensor), state, &MOVE_TYPE, || "Tensor".into())
     }
 
     /// Finds a tensor without data: the value itself, or an item of a list.
@@ -309,17 +307,19 @@ impl<'a> Judge<'_, '_, 'a> {
         Some((&CONSTANT_WRITTEN, message))
     }
 
-    /// Reports a value of the wrong kind. The rule depends on the instruction that set the value;
-    /// `in_file` is the rule for a value of the file.
+    /// Reports a value that is of none of the accepted kinds, or that is of another kind on some path. The rule
+    /// depends on the instruction that set the value; `in_file` is the rule for a value of the file.
     fn wrong_kind(
         self,
         index: i32,
+        accepted: Kinds,
         state: &State,
         in_file: &'static Rule,
-        expected: String,
-    ) -> Broken {
-        let kinds = state.kinds(self.values, index);
-        match state.by(index) {
+        expected: impl FnOnce() -> String,
+    ) -> Option<Broken> {
+        let kinds = state.wrong_kinds(self.values, index, accepted)?;
+        let expected = expected();
+        Some(match state.by(index) {
             By::File if self.is_null_input(index) => {
                 let refused = "the runtime refuses to set it to anything else";
                 (
@@ -341,7 +341,7 @@ impl<'a> Judge<'_, '_, 'a> {
                     format!("value {index} is {kinds} as a result, and {expected} is wanted");
                 (&RESULT_TYPE, message)
             }
-        }
+        })
     }
 
     /// Returns whether a value is one of the first inputs and Null in the file. Exporters write

@@ -11,6 +11,7 @@ use pte_flat::view::Vector;
 use pte_schema::program::tag;
 
 /// The known facts about each value of a method.
+#[derive(Clone, PartialEq)]
 pub(crate) struct State {
     /// The value at each index; empty if every value always equals the one in the file.
     values: Vec<AbstractValue>,
@@ -44,8 +45,8 @@ pub(super) enum Is {
     Known(u32),
     /// A number that the method has computed.
     Computed(Scalar),
-    /// A value of one of these kinds.
-    OneOf(Kinds),
+    /// A value of one of the kinds `may`. It is of each of the kinds `some` on at least one path.
+    OneOf { may: Kinds, some: Kinds },
 }
 
 /// What set a value: the file, the result of a call, or a move.
@@ -69,15 +70,21 @@ pub(super) enum Memory {
 }
 
 impl Is {
-    pub(super) const UNKNOWN: Self = Self::OneOf(Kinds::ANY);
+    pub(super) const UNKNOWN: Self = Self::OneOf { may: Kinds::ANY, some: Kinds::NONE };
 
-    /// Returns the kinds that the value may be of.
-    fn kinds(self, values: &Values) -> Kinds {
-        match self {
-            Self::OneOf(kinds) => kinds,
-            Self::Computed(scalar) => scalar.kind(),
-            Self::Known(index) => values.tag(index.into()).map_or(Kinds::ANY, Kinds::of),
-        }
+    /// Returns a value of one of these kinds. A single kind is certain.
+    pub(super) fn one_of(may: Kinds) -> Self {
+        Self::OneOf { may, some: if may.is_one() { may } else { Kinds::NONE } }
+    }
+
+    /// Returns the kinds that the value may be of, and those that it is of on some path.
+    fn kinds(self, values: &Values) -> (Kinds, Kinds) {
+        let one = match self {
+            Self::OneOf { may, some } => return (may, some),
+            Self::Computed(scalar) => Some(scalar.kind()),
+            Self::Known(index) => values.tag(index.into()).map(Kinds::of),
+        };
+        one.map_or((Kinds::ANY, Kinds::NONE), |kind| (kind, kind))
     }
 }
 
@@ -123,7 +130,7 @@ impl State {
         }
         match self.get(index)?.is {
             Is::Known(known) => Some(known),
-            Is::Computed(_) | Is::OneOf(_) => None,
+            Is::Computed(_) | Is::OneOf { .. } => None,
         }
     }
 
@@ -131,7 +138,7 @@ impl State {
     pub(super) fn computed(&self, index: i32) -> Option<Scalar> {
         match self.get(index)?.is {
             Is::Computed(scalar) => Some(scalar),
-            Is::Known(_) | Is::OneOf(_) => None,
+            Is::Known(_) | Is::OneOf { .. } => None,
         }
     }
 
@@ -143,10 +150,23 @@ impl State {
 
     /// Returns the kinds that the value at `index` may be of.
     pub(super) fn kinds(&self, values: &Values, index: i32) -> Kinds {
-        match self.get(index) {
-            Some(value) => value.is.kinds(values),
-            None => values.tag(index.into()).map_or(Kinds::ANY, Kinds::of),
+        self.all_kinds(values, index).0
+    }
+
+    /// Returns the kinds of the value at `index` that are none of `accepted`: those that it is of on some path, or
+    /// all that it may be of if none of these is accepted. `None` if the value fits.
+    pub(super) fn wrong_kinds(&self, values: &Values, index: i32, accepted: Kinds) -> Option<Kinds> {
+        let (may, some) = self.all_kinds(values, index);
+        let wrong = some.without(accepted);
+        match may.and(accepted) == Kinds::NONE {
+            true => Some(may),
+            false => (wrong != Kinds::NONE).then_some(wrong),
         }
+    }
+
+    fn all_kinds(&self, values: &Values, index: i32) -> (Kinds, Kinds) {
+        let own = || u32::try_from(index).map_or(Is::UNKNOWN, Is::Known);
+        self.get(index).map_or_else(own, |value| value.is).kinds(values)
     }
 
     /// Returns what set the value at `index`.
@@ -202,16 +222,21 @@ impl State {
         self.are_tensors_unknown = true;
     }
 
-    /// Joins a value with its state on another path. Facts that differ become less precise.
+    /// Joins a value with its state on another path. Facts that differ become less precise; memory that is missing
+    /// on one path is missing, since a use on that path would crash.
     pub(super) fn join(&mut self, values: &Values, index: i32, other: AbstractValue) {
         let slot = usize::try_from(index).ok().and_then(|nth| self.values.get_mut(nth));
         let Some(value) = slot else { return };
         if value.is != other.is {
-            value.is = Is::OneOf(value.is.kinds(values).or(other.is.kinds(values)));
+            let (one, two) = (value.is.kinds(values), other.is.kinds(values));
+            value.is = Is::OneOf { may: one.0.or(two.0), some: one.1.or(two.1) };
         }
-        if value.memory != other.memory {
-            value.memory = Memory::Unknown;
-        }
+        value.memory = match (value.memory, other.memory) {
+            (one, two) if one == two => one,
+            (Memory::Freed, _) | (_, Memory::Freed) => Memory::Freed,
+            (Memory::Missing, _) | (_, Memory::Missing) => Memory::Missing,
+            _ => Memory::Unknown,
+        };
         value.by = value.by.max(other.by);
         value.sized = value.sized.filter(|_| value.sized == other.sized);
         value.elements = value.elements.filter(|_| value.elements == other.elements);

@@ -165,6 +165,16 @@ impl Kinds {
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
+
+    /// Returns the kinds that are none of `other`.
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// Returns whether there is exactly one kind.
+    pub const fn is_one(self) -> bool {
+        self.0.is_power_of_two()
+    }
 }
 
 impl fmt::Display for Kinds {
@@ -176,6 +186,11 @@ impl fmt::Display for Kinds {
             (tag::Bool, "Bool"),
             (tag::String, "String"),
             (tag::Tensor, "Tensor"),
+            (tag::IntList, "IntList"),
+            (tag::DoubleList, "DoubleList"),
+            (tag::BoolList, "BoolList"),
+            (tag::TensorList, "TensorList"),
+            (tag::OptionalTensorList, "OptionalTensorList"),
         ];
         if *self == Self::ANY {
             return f.write_str("anything");
