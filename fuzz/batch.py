@@ -4,7 +4,7 @@
   python3 fuzz/batch.py --list NAMES [--by-path]
   python3 fuzz/batch.py --manifest FOLDER/manifest.jsonl
 
-NAMES is a text of one path a line. Every method of a file is run twice, on zeros, at the runtime's
+NAMES is a text of one path a line. Every method of a file is run three times, on zeros, at the runtime's
 default setting. A program is loaded from a buffer, or with --by-path from its path: then the runtime
 frees segments that it takes for unused, so that a later read of them may crash. Some dozens of files
 share a process, so that most take less than a millisecond: what kills it is tried again alone. A JSON
@@ -84,7 +84,7 @@ def run(lib, torch, path, companion, by_path):
         for name in module.method_names():
             meta = module.method_meta(name)
             inputs = zeros(torch, meta)
-            for _ in range(2):
+            for _ in range(3):
                 module.run_method(name, inputs)
     except Exception:
         return b"e"

@@ -10,7 +10,9 @@ use std::process::ExitCode;
 use std::{env, thread};
 
 use pte_fuzz::forge::tar::Archive;
-use pte_fuzz::forge::{Class, ELSEWHERE, Sample, make, manifest, rules_of_files, rules_of_pairs};
+use pte_fuzz::forge::{
+    Class, ELSEWHERE, Sample, make, manifest, rules_of_files, rules_of_pairs, set_programs,
+};
 
 const HELP: &str = "\
 Makes files of a class for fuzzing a runtime or a parser.
@@ -36,9 +38,12 @@ Usage: forge --class CLASS --count N --seed S --out FOLDER
                    graphs    sound programs with one call of a graph of XNNPACK's backend
                    graphs-broken  the same, with one to three changes that break no rule
                              of severity Error
+                   rewired   genuine programs with other operands, moves, frees and jumps, which
+                             break no rule of severity Error
   --count N      the number of samples [1000]
   --first N      the number of the first sample [0]
   --seed S       the seed, a number below 2^64 [1]
+  --programs P   the folder of the programs that rewired changes [tests/data/pte]
   --out PATH     the folder to write to, or the archive if the name ends with .tar
   --rules        print the rules that the classes broken and pairs break, and those that no file breaks
   --help         print this text
@@ -98,6 +103,9 @@ fn order(args: &[String]) -> Result<Order, String> {
             "--count" => count = number()?,
             "--first" => first = number()?,
             "--seed" => seed = number()?,
+            "--programs" => {
+                set_programs(Path::new(value)).map_err(|error| format!("{value}: {error}"))?;
+            }
             "--out" => out = Some(PathBuf::from(value)),
             _ => return Err(format!("unknown option {name}")),
         }

@@ -20,12 +20,14 @@ mod data;
 mod fixed;
 mod pairs;
 mod refused;
+mod rewired;
 mod vary;
 
 pub mod manifest;
 pub mod tar;
 
 pub use broken::{ELSEWHERE, rules_of_files, rules_of_pairs};
+pub use rewired::set_programs;
 
 /// A kind of sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,11 +56,13 @@ pub enum Class {
     Graphs,
     /// Programs as `Graphs`, with one to three changes that break no rule of severity Error.
     GraphsBroken,
+    /// Genuine programs with other operands, moves, frees and jumps, which break no rule of severity Error.
+    Rewired,
 }
 
 impl Class {
     /// All classes.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Sound,
         Self::Runnable,
         Self::Broken,
@@ -71,6 +75,7 @@ impl Class {
         Self::Tangled,
         Self::Graphs,
         Self::GraphsBroken,
+        Self::Rewired,
     ];
 
     /// Returns the name, as on the command line and in manifests.
@@ -88,6 +93,7 @@ impl Class {
             Self::Tangled => "tangled",
             Self::Graphs => "graphs",
             Self::GraphsBroken => "graphs-broken",
+            Self::Rewired => "rewired",
         }
     }
 
@@ -173,6 +179,7 @@ fn draw(class: Class, number: u64, random: &mut Xorshift) -> Option<Sample> {
         Class::GraphsBroken => program(smith::broken_graph, random)?,
         Class::Data => data::file(number, random)?,
         Class::Damaged => damaged::file(number, random)?,
+        Class::Rewired => rewired::file(random)?,
         Class::Mixed => match number % 8 {
             0 => program(smith::program, random)?,
             1 | 2 => program(smith::runnable, random)?,

@@ -60,8 +60,17 @@ pub fn holds(oracle: Oracle, bytes: &[u8]) -> bool {
 ///
 /// A file or folder cannot be read.
 pub fn files(path: &Path) -> io::Result<Vec<(PathBuf, Vec<u8>)>> {
+    paths(path)?.into_iter().map(|path| Ok((path.clone(), fs::read(path)?))).collect()
+}
+
+/// The paths of [`files`].
+///
+/// # Errors
+///
+/// A folder cannot be read.
+pub fn paths(path: &Path) -> io::Result<Vec<PathBuf>> {
     if !path.is_dir() {
-        return Ok(vec![(path.to_owned(), fs::read(path)?)]);
+        return Ok(vec![path.to_owned()]);
     }
     let mut entries: Vec<PathBuf> =
         fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
@@ -70,7 +79,7 @@ pub fn files(path: &Path) -> io::Result<Vec<(PathBuf, Vec<u8>)>> {
     for entry in entries {
         let hidden = entry.file_name().is_some_and(|name| name.as_encoded_bytes()[0] == b'.');
         if !hidden && entry.extension().is_none_or(|extension| extension != "md") {
-            found.extend(files(&entry)?);
+            found.extend(paths(&entry)?);
         }
     }
     Ok(found)

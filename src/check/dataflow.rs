@@ -17,6 +17,7 @@ use super::values::Values;
 use pte_core::method;
 
 mod control_flow;
+mod flow_insensitive;
 mod interpreter;
 mod judge;
 mod known;

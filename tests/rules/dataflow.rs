@@ -9,6 +9,7 @@ use crate::support::build;
 
 mod aliasing;
 mod numbers;
+mod repeated;
 
 /// Values, by name: Ints (`zero` is 0), Doubles, Bools (`f` is true, `no` is not) and a Null; planned
 /// tensors of one float, of Longs and of a Bool; `u` and `v`, without data; `e`, without elements
@@ -467,7 +468,8 @@ fn at_a_join_point_a_value_is_joined() {
         (&[COMPARE, "jump g 4", VIEW, USED, "free c"], &["use-after-free 3"]),
         (&[VIEW, COMPARE, "jump g 5", "free u", "jump no 6", USED], &[]),
         (&[LESS, "jump g 3", "free a", "aten::add.out a a i c c"], &[]),
-        (&[COMPARE, "jump g 3", "move k b", "aten::add.out a a i b b"], &[]),
+        (&[COMPARE, "jump g 3", "move k b", "aten::add.out a a i b b"], &["constant-written 3"]),
+        (&[LESS, "jump g 3", "move k b", "aten::add.out a a i b b"], &[]),
         // Both paths contain it.
         (
             &[COMPARE, "jump g 4", "free a", "jump no 5", "free a", "aten::add.out a a i c c"],
@@ -478,7 +480,8 @@ fn at_a_join_point_a_value_is_joined() {
             &[COMPARE, "jump g 3", "free b", "free a", "aten::add.out a b i c c"],
             &["use-after-free 4"],
         ),
-        // Forward jumps that cross each other: `a` is `b` or `k`, so the write may be to either.
+        // Forward jumps that cross each other: `a` is `b` or `k`, so the write may be to either. That both jumps have
+        // the same condition does not matter.
         (
             &[
                 COMPARE,
@@ -489,21 +492,26 @@ fn at_a_join_point_a_value_is_joined() {
                 "free c",
                 "aten::add.out out out i a a",
             ],
-            &[],
+            &["constant-written 6"],
         ),
         (
             &[COMPARE, "jump g 5", "move k a", "jump g 5", "move k b", "aten::add.out c c i a a"],
-            &[],
+            &["constant-written 5"],
         ),
         (
             &["move k a", COMPARE, "jump g 4", "move k a", "aten::add.out c c i a a"],
             &["constant-written 4"],
         ),
-        // An unknown tensor is freed: it may be any.
+        // One of two tensors is freed: `c` or `b`.
         (
             &[COMPARE, "jump g 3", "move b a", "free a", "free c", "aten::add.out c c i out out"],
-            &[],
+            &["use-after-free 5"],
         ),
+        (
+            &[COMPARE, "jump g 3", "move b a", "free a", "aten::add.out b b i out out"],
+            &["use-after-free 4"],
+        ),
+        (&[COMPARE, "jump g 3", "move b a", "free a", "aten::add.out c c i out out"], &[]),
     ]);
 }
 
@@ -546,7 +554,7 @@ fn values_that_a_loop_modifies_are_unknown_after_it() {
             &[COMPARE, "free a", "jump g 1", "jump g 0", COMPARE, "free b", "jump g 4", USED],
             &["loop-endless 2", "storage-missing 7"],
         ),
-        // `a` is the constant after the first iteration, and not after the second.
+        // `a` is the constant after the first iteration only.
         (
             &[
                 "move k b",
@@ -558,7 +566,7 @@ fn values_that_a_loop_modifies_are_unknown_after_it() {
                 "jump g 5",
                 "aten::add.out out out i a a",
             ],
-            &[],
+            &["constant-written 7"],
         ),
     ]);
 }

@@ -138,8 +138,8 @@ impl ChainControlFlow {
             })
     }
 
-    /// Tells pending jumps that the state was restored to what it was when the log had the length `to`. `changed`
-    /// is what the values were before.
+    /// Records that the state was restored to what it was when the log had the length `to`. `changed` is what the
+    /// values were before.
     pub(super) fn restore(&mut self, to: usize, changed: &[(i32, AbstractValue)]) {
         for jumps in self.pending.values_mut().filter(|jumps| jumps.log_len.end > to) {
             cost::charge(changed.len());

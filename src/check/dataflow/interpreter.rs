@@ -8,11 +8,13 @@
 use alloc::vec::Vec;
 
 use super::control_flow::ChainControlFlow;
-use super::judge::{Broken, Judge, is_copied};
+use super::flow_insensitive::{FlowInsensitive, Place};
+use super::judge::{Broken, Judge, is_copied, most_items};
 use super::known::Known;
 use super::rules::MOVE_UNSTORED;
 use super::state::{AbstractValue, By, Is, Memory, State, list};
 use crate::constant_bools::ConstantBools;
+use crate::kernels::BrokenRule;
 use crate::report::Findings;
 use crate::rule::Severity;
 use pte_core::error::PathComponent;
@@ -24,9 +26,6 @@ use pte_flat::cost;
 use pte_flat::view::Table;
 use pte_schema::program::view::{Chain, InstructionArguments, KernelTypes};
 use pte_schema::program::{is_list, tag};
-
-/// The most items of a list that a repeated use visits. The first use in a run visits all items.
-const MOST_ITEMS: usize = 64;
 
 /// The most runs of a method that are interpreted.
 const MOST_RUNS: u32 = 4;
@@ -51,6 +50,10 @@ pub(super) struct AbstractInterpreter<'c, 'p, 'a> {
     /// Whether the current instruction may execute, rather than must execute. The values that it
     /// changes are then set to unknown.
     is_imprecise: bool,
+    /// Whether a loop modifies values again and again.
+    is_widened: bool,
+    /// Whether paths have met, so that a value may be one of several tensors.
+    has_joined: bool,
     /// Whether an Error was found.
     has_error: bool,
     is_later_run: bool,
@@ -71,6 +74,8 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
             changed_in_iteration: Vec::new(),
             is_in_loop: false,
             is_imprecise: false,
+            is_widened: false,
+            has_joined: false,
             has_error: false,
             is_later_run: false,
             is_repeated: false,
@@ -83,13 +88,24 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         for _ in 0..MOST_RUNS {
             let before = self.state.clone();
             self.run_once(out);
-            if self.has_error || self.is_later_run && self.state == before {
+            let is_stable = self.is_later_run && self.state == before;
+            let is_exact = !self.is_widened && !(self.has_joined && self.state.is_tensor_unknown());
+            if self.has_error || is_stable && is_exact {
                 return;
+            }
+            if is_stable {
+                break;
             }
             self.is_later_run = true;
             self.delegated.fill(false);
             self.judged.fill(false);
         }
+        FlowInsensitive::of(self.judge).judge(|place, (rule, arg, message)| match place {
+            Place::Instruction(instruction) => {
+                self.find_instruction(&instruction, (rule, arg, message), out);
+            }
+            Place::End(ends, nth) => self.find_end(ends, nth, (rule, message), out),
+        });
     }
 
     fn run_once(&mut self, out: &mut Findings) {
@@ -270,6 +286,7 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
     ) -> bool {
         let Some(jumps) = flow.take_jumps_to(pc) else { return false };
         *last_join = pc;
+        self.has_joined = true;
         let (first, last) = (jumps.log_len.start, jumps.log_len.end);
         if is_unreached && jumps.is_taken_first && flow.can_restore(self.log.len(), last) {
             let mut changed = Vec::new();
@@ -312,7 +329,7 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
     /// Sets every value that a loop modifies to unknown. A second pass finds the tensors whose
     /// memory changes through the values that became unknown in the first pass.
     fn set_modified_unknown(&mut self, repeated: Loop, nth: u32, chain: Chain<'a>) {
-        self.is_imprecise = true;
+        (self.is_imprecise, self.is_widened) = (true, true);
         for _ in ["values", "memory"] {
             for pc in repeated.begin..=repeated.end {
                 if let Some(instruction) = method::instruction_of_chain(nth, chain, pc) {
@@ -354,6 +371,15 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         if (self.is_later_run || self.is_repeated) && !is_error {
             return;
         }
+        self.find_instruction(instruction, (rule, arg, message), out);
+    }
+
+    fn find_instruction(
+        &self,
+        instruction: &Instruction<'a>,
+        (rule, arg, message): BrokenRule,
+        out: &mut Findings,
+    ) {
         let field = instruction.operand_field().map(PathComponent::Field);
         let path: Vec<_> = field.into_iter().chain(arg.map(PathComponent::Index)).collect();
         self.judge.plan.find_instruction(out, rule, instruction, &path, || message);
@@ -388,7 +414,7 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
             }
             ValueChange::Any { target } => {
                 self.set_tensor(target, None, None);
-                // A list has the same items, whatever becomes of them.
+                // A list keeps its items.
                 if !self.judge.values.tag(target.into()).is_some_and(is_list) {
                     self.set_value(target, Is::UNKNOWN, By::File);
                 }
@@ -579,14 +605,4 @@ fn straight<'a>(
     let body = repeated.begin..repeated.end;
     let body = body.filter_map(move |pc| method::instruction_of_chain(nth, chain, pc));
     body.clone().all(|instruction| instruction.jump().is_none()).then_some(body)
-}
-
-/// Returns how many items of a list are visited now: all of them the first time, then at most
-/// [`MOST_ITEMS`]. A file may name one list millions of times.
-fn most_items(seen: &mut [bool], list: i32) -> usize {
-    let seen = usize::try_from(list).ok().and_then(|list| seen.get_mut(list));
-    match seen.map(|seen| core::mem::replace(seen, true)) {
-        Some(false) => usize::MAX,
-        _ => MOST_ITEMS,
-    }
 }

@@ -4,9 +4,10 @@ use alloc::format;
 use alloc::string::String;
 
 use super::known::Known;
-use super::overlap;
+use super::overlap::{self, nbytes};
 use super::rules::{
-    CONSTANT_WRITTEN, MOVE_TYPE, MOVE_TYPE_UNREAD, MOVE_UNSTORED, RESULT_TYPE, USE_AFTER_FREE,
+    CONSTANT_WRITTEN, MOVE_TYPE, MOVE_TYPE_UNREAD, MOVE_UNSTORED, OUTPUT_LARGER, RESULT_TYPE,
+    USE_AFTER_FREE,
 };
 use super::state::{By, Memory, State, list};
 use crate::calls::rules::{
@@ -31,6 +32,9 @@ pub(crate) struct Judge<'c, 'p, 'a> {
     pub(crate) kernels: &'c Kernels,
 }
 
+/// The most items of a list that a repeated use visits. The first use in a run visits all items.
+const MOST_ITEMS: usize = 64;
+
 /// The most inputs that are searched for a value.
 const MOST_INPUTS: usize = 64;
 
@@ -46,8 +50,21 @@ impl<'a> Judge<'_, '_, 'a> {
         state: &State,
         most: impl FnMut(i32) -> usize,
     ) -> Option<BrokenRule> {
+        match instruction.kernel_call() {
+            Some(call) => self.kernel(call, state, most),
+            None => self.operands(instruction, state, most),
+        }
+    }
+
+    /// Returns the first rule that the operands of an instruction break in a state, each by itself.
+    pub(super) fn operands(
+        self,
+        instruction: &Instruction<'a>,
+        state: &State,
+        most: impl FnMut(i32) -> usize,
+    ) -> Option<BrokenRule> {
         let broken = match instruction.operation()? {
-            InstructionArguments::KernelCall(call) => return self.kernel(call, state, most),
+            InstructionArguments::KernelCall(call) => return self.arguments(call, state, most),
             InstructionArguments::DelegateCall(call) => return self.delegate(call, state, most),
             InstructionArguments::MoveCall(_) => self.moved(instruction.moved()?, state),
             InstructionArguments::JumpFalseCall(_) => {
@@ -61,6 +78,22 @@ impl<'a> Judge<'_, '_, 'a> {
 
     /// Returns the first rule that a call of a kernel breaks in a state.
     pub(crate) fn kernel(
+        self,
+        call: KernelCall<'a>,
+        state: &State,
+        most: impl FnMut(i32) -> usize,
+    ) -> Option<BrokenRule> {
+        if self.kernels.kernel(call).is_none() {
+            return self.unknown_operator(call, state, most);
+        }
+        let known = Known { plan: self.plan, values: self.values, kernels: self.kernels, state };
+        self.arguments(call, state, most)
+            .or_else(|| self.kernels.contract(&known, call))
+            .or_else(|| overlap::find(&known, call))
+    }
+
+    /// Returns the first rule that the arguments of a call of a kernel break in a state, each by itself.
+    fn arguments(
         self,
         call: KernelCall<'a>,
         state: &State,
@@ -84,8 +117,7 @@ impl<'a> Judge<'_, '_, 'a> {
                 return Some((rule, Some(nth), message));
             }
         }
-        let known = Known { plan: self.plan, values: self.values, kernels: self.kernels, state };
-        self.kernels.contract(&known, call).or_else(|| overlap::find(&known, call))
+        None
     }
 
     /// Judges an argument of a kernel by itself.
@@ -238,6 +270,27 @@ impl<'a> Judge<'_, '_, 'a> {
             return None;
         }
         self.wrong_kind(index, Kinds::of(tag::Tensor), state, &MOVE_TYPE, || "Tensor".into())
+            .or_else(|| self.output_buffer(index, state.tensor(self.values, index)?))
+    }
+
+    /// Reports an output without memory, where there is now a tensor that does not fit in the caller's memory.
+    pub(super) fn output_buffer(self, index: i32, tensor: u32) -> Option<Broken> {
+        let own = u32::try_from(index).ok().filter(|_| self.values.is_unstored(index))?;
+        let (room, bytes) = (self.nbytes(own)?, self.nbytes(tensor)?);
+        (bytes > room).then(|| {
+            let message = format!(
+                "value {index} of {room} bytes is an alias of value {tensor} of up to {bytes} bytes"
+            );
+            (&OUTPUT_LARGER, message)
+        })
+    }
+
+    /// Returns the size of a tensor of the file in bytes. `None` if its shape is wrong, which other rules report.
+    pub(super) fn nbytes(self, tensor: u32) -> Option<u64> {
+        match self.plan.value(tensor.into())? {
+            KernelTypes::Tensor(tensor) => nbytes(tensor),
+            _ => None,
+        }
     }
 
     /// Finds a tensor without data: the value itself, or an item of a list.
@@ -364,5 +417,15 @@ pub(super) fn is_copied(plan: &Plan<'_, '_>, index: i32) -> bool {
             tensor.allocation_info().is_some() || tensor.data_buffer_idx() != 0
         }
         _ => false,
+    }
+}
+
+/// Returns how many items of a list are visited now: all of them the first time, then at most
+/// [`MOST_ITEMS`]. A file may name one list millions of times.
+pub(super) fn most_items(seen: &mut [bool], list: i32) -> usize {
+    let seen = usize::try_from(list).ok().and_then(|list| seen.get_mut(list));
+    match seen.map(|seen| core::mem::replace(seen, true)) {
+        Some(false) => usize::MAX,
+        _ => MOST_ITEMS,
     }
 }

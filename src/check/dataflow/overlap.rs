@@ -202,7 +202,7 @@ impl<'a> Known<'_, '_, 'a> {
 }
 
 /// Returns the size of a tensor in bytes. `None` if its shape is wrong, which other rules report.
-fn nbytes(tensor: Tensor<'_>) -> Option<u64> {
+pub(super) fn nbytes(tensor: Tensor<'_>) -> Option<u64> {
     let sizes = tensor.sizes().filter(|sizes| sizes.len() <= MOST_DIMENSIONS)?;
     tensor.scalar_type().nbytes(sizes)
 }

@@ -20,6 +20,11 @@ rules! {
         "The kernel that uses it reads or writes through a null pointer."
         "Export the program again with memory planned for this tensor."
         Crashes ["6.1", "7.4.41"];
+    OUTPUT_LARGER = Error "move-output-larger"
+        "A tensor that a move has put in place of an output without memory has no more bytes than the output."
+        "In the next run the caller gives the output's memory to the larger tensor, which is written past its end."
+        "Export the program again with memory planned for its outputs."
+        Misreads ["6.5", "7.4.41"];
     RESULT_TYPE = Error "result-type"
         "The result of a primitive operator is of the kind that the call, jump, free, list or input asks for that uses it."
         "The result replaces the value together with its kind: a kernel's conversion aborts, and a jump is refused."

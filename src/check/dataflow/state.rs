@@ -7,6 +7,7 @@ use crate::site::Plan;
 use crate::values::Values;
 use pte_core::method;
 use pte_core::operators::{Kinds, Scalar};
+use pte_flat::bytes::index as at;
 use pte_flat::view::Vector;
 use pte_schema::program::tag;
 
@@ -94,16 +95,21 @@ impl State {
         Self { values: Vec::new(), is_memory_unknown: false, are_tensors_unknown: false }
     }
 
-    /// Returns the state before the first run: the values of the file.
-    pub(super) fn initial(plan: &Plan<'_, '_>, values: &Values, kernels: &Kernels) -> Self {
-        let new = AbstractValue {
+    /// Returns a state in which nothing is known.
+    pub(super) fn unknown(plan: &Plan<'_, '_>) -> Self {
+        let value = AbstractValue {
             is: Is::UNKNOWN,
             by: By::File,
             memory: Memory::Unknown,
             sized: None,
             elements: None,
         };
-        let mut state = Self { values: plan.each(new), ..Self::still() };
+        Self { values: plan.each(value), ..Self::still() }
+    }
+
+    /// Returns the state before the first run: the values of the file.
+    pub(super) fn initial(plan: &Plan<'_, '_>, values: &Values, kernels: &Kernels) -> Self {
+        let mut state = Self::unknown(plan);
         for (index, value) in (0..).zip(&mut state.values) {
             (value.is, value.memory) = (Is::Known(index), Memory::Of(index));
             // Sizes of items are not tracked, since many calls may write a long list.
@@ -155,7 +161,12 @@ impl State {
 
     /// Returns the kinds of the value at `index` that are none of `accepted`: those that it is of on some path, or
     /// all that it may be of if none of these is accepted. `None` if the value fits.
-    pub(super) fn wrong_kinds(&self, values: &Values, index: i32, accepted: Kinds) -> Option<Kinds> {
+    pub(super) fn wrong_kinds(
+        &self,
+        values: &Values,
+        index: i32,
+        accepted: Kinds,
+    ) -> Option<Kinds> {
         let (may, some) = self.all_kinds(values, index);
         let wrong = some.without(accepted);
         match may.and(accepted) == Kinds::NONE {
@@ -210,6 +221,18 @@ impl State {
     pub(super) fn set(&mut self, index: i32, value: AbstractValue) -> Option<AbstractValue> {
         let old = self.values.get_mut(usize::try_from(index).ok()?)?;
         Some(core::mem::replace(old, value))
+    }
+
+    /// Changes the value at `index`.
+    pub(super) fn change(&mut self, index: u32, change: impl FnOnce(&mut AbstractValue)) {
+        if let Some(value) = self.values.get_mut(at(index)) {
+            change(value);
+        }
+    }
+
+    /// Returns whether a tensor that may be one of several was written or freed.
+    pub(super) fn is_tensor_unknown(&self) -> bool {
+        self.is_memory_unknown || self.are_tensors_unknown
     }
 
     /// Sets the memory of all tensors to unknown, for the rest of the runs.
