@@ -66,7 +66,7 @@ pub(super) fn check<'a, J: Fn(KernelCall<'a>) -> Option<BrokenRule> + Sync>(
         let seen = pass.chain(nth, chain, out);
         has_other |= seen.has_move_free_or_jump;
         if seen.has_backward_jump {
-            let loops = loops.get_or_insert_with(|| EndlessLoopFinder::new(plan));
+            let loops = loops.get_or_insert_with(|| EndlessLoopFinder::new(plan, kernels));
             pass.loops((nth, begin), chain, loops, out);
         }
         let len = chain.instructions().map_or(0, |all| all.len());
@@ -150,7 +150,7 @@ impl<'a, J: Fn(KernelCall<'a>) -> Option<BrokenRule> + Sync> Pass<'_, '_, 'a, J>
         &self,
         (chain, begin): (u32, u32),
         view: Chain<'a>,
-        loops: &mut EndlessLoopFinder,
+        loops: &mut EndlessLoopFinder<'_>,
         out: &mut Findings,
     ) {
         let is_bool = |index: i32| self.values.tag(index.into()) == Some(tag::Bool);

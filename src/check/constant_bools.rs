@@ -2,17 +2,17 @@
 
 use alloc::vec::Vec;
 
+use super::kernels::Kernels;
 use super::site::Plan;
-use pte_core::method::{self, Operands};
+use pte_core::method;
 use pte_flat::cost;
 use pte_schema::program::view::KernelTypes;
 
-/// For each value, whether neither an instruction nor the caller can change it. Every argument of a
-/// call counts as changed. Only Bools are looked up.
+/// For each value, whether neither an instruction nor the caller can change it. Only Bools are looked up.
 pub(crate) struct ConstantBools(Vec<bool>);
 
 impl ConstantBools {
-    pub(crate) fn of(plan: &Plan<'_, '_>) -> Self {
+    pub(crate) fn of(plan: &Plan<'_, '_>, kernels: &Kernels) -> Self {
         let mut is_constant = plan.each(true);
         let mut change = |value: i32| {
             cost::charge(1);
@@ -20,8 +20,7 @@ impl ConstantBools {
             slot.into_iter().for_each(|slot| *slot = false);
         };
         for instruction in method::instructions(plan.view) {
-            let changed = method::may_change(&instruction);
-            changed.into_iter().flat_map(Operands::iter).for_each(&mut change);
+            method::for_each_changed(kernels.signatures(), &instruction, &mut change);
         }
         plan.view.inputs().into_iter().flatten().for_each(&mut change);
         Self(is_constant)

@@ -619,6 +619,9 @@ fn a_loop_ends_if_its_condition_may_change() {
     all(&[
         (&[COMPARE, "jump g 0"], &[]),
         (&["aten::add.out a b i c c", "jump g 0"], &["loop-endless 1"]),
+        // A call that only reads the condition does not change it.
+        (&["aten::copy.out a b no c c", "jump no 0"], &["loop-forever 1"]),
+        (&["my::op a no", "jump no 0"], &[]),
         (&["delegate a g", "jump g 0"], &[]),
         (&["delegate a i", "jump g 0"], &["loop-endless 1"]),
         // In another chain, the value is changed once.

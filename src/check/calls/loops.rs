@@ -3,14 +3,17 @@
 use alloc::vec::Vec;
 
 use crate::constant_bools::ConstantBools;
+use crate::kernels::Kernels;
 use crate::site::Plan;
 use pte_core::method::{self, Instruction, Jump};
+use pte_core::operators::Signatures;
 
 /// Finds loops that never change the condition of their backward jump.
 ///
 /// `changed`, `called` and `jumped` hold the pc of an instruction plus 1, or 0 for none. Pcs run
 /// through all chains of a method, so these fields are not reset between two chains.
-pub(super) struct EndlessLoopFinder {
+pub(super) struct EndlessLoopFinder<'c> {
+    signatures: &'c Signatures,
     /// For each value, the last instruction that may have changed it.
     changed: Vec<u32>,
     /// The last call or move.
@@ -20,9 +23,11 @@ pub(super) struct EndlessLoopFinder {
     constants: ConstantBools,
 }
 
-impl EndlessLoopFinder {
-    pub(super) fn new(plan: &Plan<'_, '_>) -> Self {
-        Self { changed: plan.each(0), called: 0, jumped: 0, constants: ConstantBools::of(plan) }
+impl<'c> EndlessLoopFinder<'c> {
+    pub(super) fn new(plan: &Plan<'_, '_>, kernels: &'c Kernels) -> Self {
+        let constants = ConstantBools::of(plan, kernels);
+        let signatures = kernels.signatures();
+        Self { signatures, changed: plan.each(0), called: 0, jumped: 0, constants }
     }
 
     /// Records the next instruction. Returns the jump if the instruction is a backward jump whose
@@ -36,10 +41,11 @@ impl EndlessLoopFinder {
     ) -> Option<Jump> {
         let now = instruction.pc().saturating_add(1);
         let Some(jump) = instruction.jump() else {
-            if let Some(changed) = method::may_change(instruction) {
+            if method::may_change(instruction).is_some() {
                 self.called = now;
-                changed.iter().for_each(|index| self.change(index, now));
             }
+            let signatures = self.signatures;
+            method::for_each_changed(signatures, instruction, |index| self.change(index, now));
             return None;
         };
         let jumped = core::mem::replace(&mut self.jumped, now);

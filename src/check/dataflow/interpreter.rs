@@ -68,7 +68,7 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
             state: State::initial(judge.plan, judge.values, judge.kernels),
             delegated: judge.plan.each(false),
             judged: judge.plan.each(false),
-            constants: ConstantBools::of(judge.plan),
+            constants: ConstantBools::of(judge.plan, judge.kernels),
             log: Vec::new(),
             is_logging: false,
             changed_in_iteration: Vec::new(),
