@@ -8,12 +8,13 @@
 //! documents graph FILE   as `pte graph --json FILE`
 //! ```
 
+use core::convert::Infallible;
 use core::error::Error;
 use std::{env, fs};
 
 use pte::check::{CheckDocument, CheckedFile, Checker};
 use pte::graph::GraphDocument;
-use pte::map::{SizeDocument, SizeTree};
+use pte::map::{Duplicates, Map, SizeDocument, SizeTree, StoredFile};
 use pte::operators::usage::UsageReport;
 use pte::payload::PayloadContents;
 use pte::summary::{Summary, SummaryDocument};
@@ -44,10 +45,14 @@ pub(crate) fn print(verb: &str, path: &str) -> Result<String, Box<dyn Error>> {
             document::write_pretty(&mut text, &SummaryDocument::new([summary]))?;
         }
         ("size", _) => {
-            let payloads =
-                PayloadContents::all_with_parts(&Handle::open(&bytes[..], &limits)?, &limits)?;
+            let handle = Handle::open(&bytes[..], &limits)?;
+            let payloads = PayloadContents::all_with_parts(&handle, &limits)?;
             let files = [SizeTree::of(path, &file, &payloads, &limits)?];
-            document::write_pretty(&mut text, &SizeDocument::new(&files, None, None, 0))?;
+            let map = Map::with_payloads(&file, &payloads);
+            let stored = StoredFile::of(path, &map, |_| Ok::<_, Infallible>(()))?;
+            let document = SizeDocument::new(&files, None, None, 0);
+            let found = Duplicates::of_handle(&stored, &handle)?;
+            document::write_pretty(&mut text, &document.with_duplicates(Some(found)))?;
         }
         ("ops", File::Pte(pte)) => {
             let mut report = UsageReport::default();

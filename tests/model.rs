@@ -22,6 +22,8 @@ mod builder;
 pub(crate) mod edit;
 #[cfg(feature = "sha2")]
 mod payloads;
+#[cfg(feature = "sha2")]
+mod shared;
 #[cfg(feature = "std")]
 mod sparse;
 mod written;

@@ -39,7 +39,7 @@ def info(file: Given) -> Document:
 
 
 def size(file: Given, *, against: Given | None = None) -> Document:
-    """Returns the document of `pte size --json`: bytes by part, and the growth since another file."""
+    """Returns the document of `pte size --json`: bytes by part, and equal data or the growth since another file."""
     base = None if against is None else handle_of(against)
     return decoded(handle_of(file).size(base))
 

@@ -153,7 +153,7 @@ class File:
         return view[start + begin : start + end]
 
     def size(self) -> Document:
-        """Returns the document of `pte size --json`: bytes by part."""
+        """Returns the document of `pte size --json`: bytes by part, and data that is stored more than once."""
         from ._documents import size
 
         return size(self)

@@ -218,6 +218,10 @@ class Edit:
             raise ValueError(f"expected named or inside: {to!r}")
         return self._add("payload-constants", to, min_size)
 
+    def share(self) -> Self:
+        """Stores equal named data and equal payloads once. Every key stays."""
+        return self._add("share")
+
     def strip(self, what: Literal["stacktrace", "names"]) -> Self:
         """Removes the stack traces of instructions, or the names of parameters and buffers."""
         if what not in ("stacktrace", "names"):

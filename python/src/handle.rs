@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use pte::flat::json;
 use pte::graph::GraphDocument;
-use pte::map::{SizeDocument, SizeTree};
+use pte::map::{Duplicates, Map, SizeDocument, SizeTree, StoredFile};
 use pte::payload::{Bundle, PayloadContents, Unreadable};
 use pte::ptd::{self, KeyOrder, Ptd};
 use pte::quoted::UntrustedString;
@@ -291,18 +291,30 @@ impl Handle {
         })
     }
 
-    /// Returns the document `pte.size/1`, with the growth since another file if one is given.
+    /// Returns the document `pte.size/1`: with the growth since another file if one is given, otherwise
+    /// with the data that is stored more than once.
     fn size(&self, py: Python<'_>, base: Option<Py<Self>>) -> PyResult<String> {
         py.detach(|| {
             guarded(|| {
                 let tree = |of: &Self| {
                     let payloads = PayloadContents::all_with_parts(&of.opened, &of.limits)?;
-                    SizeTree::of(&of.name, &of.opened.file(), &payloads, &of.limits)
-                        .map_err(|error| Failure::absent("work-limit", &error))
+                    let tree = SizeTree::of(&of.name, &of.opened.file(), &payloads, &of.limits);
+                    let tree = tree.map_err(|error| Failure::absent("work-limit", &error))?;
+                    Ok::<_, Failure>((tree, payloads))
                 };
-                let files = [tree(self)?];
-                let base = base.as_ref().map(|base| tree(base.get())).transpose()?;
-                text(&SizeDocument::new(&files, None, base.as_ref(), u32::MAX))
+                let (own, payloads) = tree(self)?;
+                let files = [own];
+                let Some(base) = base else {
+                    let file = self.opened.file();
+                    let map = Map::with_payloads(&file, &payloads);
+                    let mut names = Names::new(self);
+                    let stored = StoredFile::of(&self.name, &map, |name| names.charge(name))?;
+                    let found = Duplicates::of_handle(&stored, &self.opened)?;
+                    let document = SizeDocument::new(&files, None, None, u32::MAX);
+                    return text(&document.with_duplicates(Some(found)));
+                };
+                let (base, _) = tree(base.get())?;
+                text(&SizeDocument::new(&files, None, Some(&base), u32::MAX))
             })
         })
     }

@@ -186,7 +186,7 @@ pub(crate) fn edit<'py>(
                         model.forget_unknown();
                     }
                     for change in &changes {
-                        change_data(&mut model, change)?;
+                        change_data(&mut model, change, &of.limits)?;
                     }
                     let image = model.image_with(&of.limits)?;
                     Ok((judged(image, &known, &of.limits, path.as_deref())?, None))
@@ -237,6 +237,9 @@ fn change_program<'m>(
             };
             model.move_payload_constants(home, limits).map_err(|error| absent(&error))?;
         }
+        ("share", ..) => {
+            model.share_equal(limits)?;
+        }
         ("strip", ..) => {
             match change.key.as_str() {
                 "stacktrace" => model.strip_stacktraces(),
@@ -250,13 +253,16 @@ fn change_program<'m>(
 }
 
 /// Makes a change to a data file.
-fn change_data<'m>(model: &mut PtdModel<'m>, change: &'m Change) -> Result<()> {
+fn change_data<'m>(model: &mut PtdModel<'m>, change: &'m Change, limits: &Limits) -> Result<()> {
     let absent = |error: &dyn core::fmt::Display| Failure::absent("edit", error);
     match (change.kind.as_str(), &change.bytes) {
         ("set-data", Some(bytes)) => {
             model.set_data(&change.key, bytes_of(bytes)).map_err(|error| absent(&error))?;
         }
         ("remove-data", _) => model.remove_data(&change.key).map_err(|error| absent(&error))?,
+        ("share", _) => {
+            model.share_equal(limits)?;
+        }
         ("align", _) => model.align(change.number),
         (kind, _) => return Err(Failure::Value(format!("{kind} is for a program"))),
     }

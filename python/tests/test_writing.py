@@ -72,6 +72,7 @@ def edits(path: Path) -> list[tuple[list[str], ptekit.Edit]]:
         (["--strip", "names"], file.edit().strip("names")),
         (["--strip", "stacktrace"], file.edit().strip("stacktrace")),
         (["--align", "4096"], file.edit().align(4096)),
+        (["--share"], file.edit().share()),
         (["--externalize", "all"], file.edit().externalize()),
         (["--payload-constants", "inside"], file.edit().move_payload_constants("inside")),
         (["--payload-constants", "named"], file.edit().move_payload_constants("named")),

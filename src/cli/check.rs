@@ -17,11 +17,11 @@ use super::input::{self, Bytes, Input, Streams};
 use super::output::{Content, Output, formatted};
 use super::problem::{Problem, Status, note};
 use super::refusal;
-use super::text::{count as counted, name_of, wide};
+use super::text::{count as counted, links_note, name_of, wide};
 use baseline::Baseline;
 use policy::PolicyArguments;
 use progress::CheckProgress;
-use search::{PathToCheck, add_files};
+use search::{PathToCheck, Search};
 use summary::CheckSummary;
 
 mod baseline;
@@ -34,7 +34,7 @@ mod summary;
 /// Validate files and report problems
 ///
 /// Verifies the structure of each file, then checks every rule. Folders are searched for .pte and
-/// .ptd files; links to folders are not followed.
+/// .ptd files. Links in them are not followed without --follow; a path that is given may be a link.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -71,6 +71,9 @@ pub(super) struct Check {
     /// Search segments, blobs and gaps for programs, archives, pickles and scripts. Reads whole files.
     #[arg(long, conflicts_with = "structure_only")]
     scan_blobs: bool,
+    /// Follow links in folders. Each folder is searched once.
+    #[arg(long)]
+    follow: bool,
     /// A .ptd that the programs are used with, or a folder of them. They are checked too.
     #[arg(long, value_name = "PTD")]
     with: Vec<PathBuf>,
@@ -130,10 +133,14 @@ impl Check {
         let accepted = self.baseline.clone().or_else(|| config.baseline());
         let accepted = accepted.filter(|_| self.write_baseline.is_none() && !self.structure_only);
         let mut baseline = accepted.as_deref().map(Baseline::read).transpose()?;
-        let with = self.data_files()?;
+        let mut search = Search { follows: self.follow, ..Search::default() };
+        let with = self.data_files(&mut search)?;
         input::once(self.paths.iter().chain(&with))?;
         let mut found = Vec::new();
-        self.paths.iter().for_each(|path| add_files(path, &mut found));
+        self.paths.iter().for_each(|path| search.add_files(path, &mut found));
+        if let Some(skipped) = links_note(search.skipped_links) {
+            say(&skipped);
+        }
         let repeated = drop_repeated(&mut found);
         if repeated > 0 && !common.quiet {
             let (paths, verb) =
@@ -195,7 +202,7 @@ impl Check {
     }
 
     /// Returns the data files of `--with`: the named files, and the files in named folders.
-    fn data_files(&self) -> Result<Vec<PathBuf>, Problem> {
+    fn data_files(&self, search: &mut Search) -> Result<Vec<PathBuf>, Problem> {
         let mut files = Vec::new();
         for path in &self.with {
             if !path.is_dir() {
@@ -203,7 +210,7 @@ impl Check {
                 continue;
             }
             let mut found = Vec::new();
-            add_files(path, &mut found);
+            search.add_files(path, &mut found);
             let is_data = |found: &PathToCheck| {
                 found.path.extension().is_some_and(|e| e.eq_ignore_ascii_case("ptd"))
             };

@@ -7,22 +7,26 @@ use pte::build::PtdBuilder;
 use pte::check::Report;
 use pte::model::{
     AnyPtd, Blob, ConstantHome, ExternalKind, Image, ModelError, MovedConstants, PtdModel,
-    PteModel, Ranges,
+    PteModel, Ranges, SharedSegments,
 };
-use pte::{File, Limits};
+use pte::{File, Limits, Pte};
 
 use super::Common;
 use super::atomic::hard_links;
 use super::input::{Input, Readable, identity, open_regular};
 use super::problem::{Problem, Status, note};
 use super::save;
-use super::text::name_of;
+use super::text::{bytes, name_of};
+
+mod shared;
 
 /// Change parts of a file and keep the rest
 ///
-/// Changes are made in this order: --inline, --payload-constants, --remove-data, --set-data, --externalize, --strip,
-/// --align. Bytes before the first change keep their offsets, and the tables keep the layout of the tool that wrote
-/// them. The result is checked before it is written: an Error that the input does not have is refused.
+/// Changes are made in this order: --inline, --payload-constants, --remove-data, --set-data,
+/// --externalize, --share, --strip, --align. Bytes before the first change keep their offsets, and the
+/// tables keep the layout of the tool that wrote them. The result is checked before it is written: an
+/// Error that the input does not have is refused. Several programs get one .ptd with --externalize,
+/// in which equal data is stored once.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -31,14 +35,17 @@ Examples:
   pte edit program.pte --inline program.ptd -o model.pte       merges both files
   pte edit model.pte --externalize payloads -o program.pte     constants of XNNPACK payloads too
   pte edit program.pte --inline program.ptd --payload-constants inside -o model.pte
+  pte edit 32.pte 64.pte 96.pte --externalize payloads -o out  one out/shared.ptd for all of them
+  pte edit weights.ptd --share -o small.ptd                    stores equal data once
   pte edit model.pte --set-data weights=new.bin --in-place
   pte edit weights.ptd --remove-data unused --align 4096 -o aligned.ptd
 
 Exit status: 0 written, 1 the file is broken, or the result would be, 2 usage, 3 not readable or
 not writable")]
 pub(super) struct Edit {
-    /// A .pte or .ptd file, or - for standard input.
-    file: PathBuf,
+    /// A .pte or .ptd file, or - for standard input. Several programs need --externalize; -o then names a folder.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
     /// Replace the file itself.
     #[arg(long)]
     in_place: bool,
@@ -60,9 +67,13 @@ pub(super) struct Edit {
     /// The smallest data that --externalize moves.
     #[arg(long, value_name = "BYTES", default_value_t = 1, requires = "externalize")]
     min_size: u64,
-    /// The .ptd that --externalize writes. By default it has the output's name with .ptd.
+    /// The .ptd that --externalize writes. By default it has the output's name with .ptd; that of several programs is
+    /// shared.ptd in their folder.
     #[arg(long, value_name = "FILE", requires = "externalize")]
     ptd: Option<PathBuf>,
+    /// Store equal named data and equal payloads once. Reads data of equal length.
+    #[arg(long)]
+    share: bool,
     /// Remove data that no runtime reads; may be repeated.
     #[arg(long, value_name = "WHAT")]
     strip: Vec<Strip>,
@@ -106,47 +117,35 @@ impl Edit {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         if !self.changes_something() {
             let message = "no change is named: give --inline, --payload-constants, --remove-data, --set-data, \
-                           --externalize, --strip, --align or --forget-unknown";
+                           --externalize, --share, --strip, --align or --forget-unknown";
             return Err(Problem::Usage(message.into()));
         }
+        let [file] = self.files.as_slice() else { return self.run_shared(common) };
         let limits = common.limits();
-        let input = Input::open(&self.file, &limits)?;
-        if input.bundle.is_some() {
-            let message =
-                "this is a program with test inputs, which cannot be written: give the program";
-            return Err(input.absent(message.into()));
-        }
+        let input = Input::open(file, &limits)?;
+        refuse_bundle(&input)?;
         let others = self.inline.iter().map(|path| Input::open(path, &limits));
         let others = others.collect::<Result<Vec<_>, _>>()?;
         let data = self.set_data.iter().map(|(key, path)| Ok((key.as_str(), Data::open(path)?)));
         let data = data.collect::<Result<Vec<_>, Problem>>()?;
-        let file = input.opened.file();
-        let known = save::report(&file, &limits);
+        let known = save::report(&input.opened.file(), &limits);
         let output = match (self.in_place, &common.output) {
-            (true, _) if self.file.as_os_str() == "-" => {
+            (true, _) if file.as_os_str() == "-" => {
                 return Err(Problem::Usage("standard input cannot be replaced: use -o".into()));
             }
             (true, Some(_)) => {
                 return Err(Problem::Usage("--in-place and -o cannot be combined".into()));
             }
             (true, None) => {
-                let links = hard_links(&self.file);
-                if links > 1 {
-                    let message = format!(
-                        "{} has {links} hard links, and --in-place would replace only this one: \
-                         write to another name with -o",
-                        name_of(&self.file)
-                    );
-                    return Err(Problem::Usage(message.into()));
-                }
-                self.file.as_path()
+                refuse_hard_links(file)?;
+                file.as_path()
             }
             (false, Some(path)) => path.as_path(),
             (false, None) => {
                 return Err(Problem::Usage("name the output with -o, or use --in-place".into()));
             }
         };
-        let inputs: Vec<_> = if self.in_place { Vec::new() } else { vec![self.file.clone()] };
+        let inputs: Vec<_> = if self.in_place { Vec::new() } else { vec![file.clone()] };
         let blobs = self.set_data.iter().map(|(_, path)| path);
         let read = self.inline.iter().chain(blobs).cloned();
         let inputs: Vec<_> = inputs.into_iter().chain(read).collect();
@@ -167,21 +166,14 @@ impl Edit {
             )
         };
         let mut done = Vec::new();
-        match file {
+        match input.opened.file() {
             File::Pte(pte) => {
-                let model = pte.to_model_from(input.opened.source());
-                let mut model = model.map_err(|error| input.no_memory(error))?;
-                if !model.lay_out_like(pte.region()) && !common.quiet {
-                    note("the layout of the tables is not known: they will move");
-                }
-                if self.forget_unknown {
-                    model.forget_unknown();
-                }
+                let mut model = self.model(&input, &pte, common)?;
                 let ptds = others.iter().map(current);
                 let ptds = ptds.collect::<Result<Vec<_>, _>>()?;
                 let out = self.program(&input, &mut model, &ptds, &data, (&limits, &mut done))?;
                 if let Some(ptd) = out {
-                    let path = self.ptd_path(output)?;
+                    let path = self.ptd_path(file, output)?;
                     let image = ptd.image_with(&limits).map_err(unwritable)?;
                     // The `.ptd` is written first, so that the program on disk is never without its
                     // data.
@@ -201,7 +193,7 @@ impl Edit {
                 if self.forget_unknown {
                     model.forget_unknown();
                 }
-                self.data(&input, &mut model, &data)?;
+                self.data(&input, &mut model, &data, (&limits, &mut done))?;
                 let image = model.image_with(&limits).map_err(unwritable)?;
                 write(image, output, &known)?;
             }
@@ -220,12 +212,32 @@ impl Edit {
             && self.strip.is_empty())
             || self.externalize.is_some()
             || self.payload_constants.is_some()
+            || self.share
             || self.align.is_some()
             || self.forget_unknown
     }
 
-    /// Returns the path of the `.ptd` for a program that is written to `output`.
-    fn ptd_path(&self, output: &Path) -> Result<PathBuf, Problem> {
+    /// Returns the model of a program, which is written in the layout that it has.
+    fn model<'m>(
+        &self,
+        input: &'m Input,
+        pte: &Pte<'m>,
+        common: &Common,
+    ) -> Result<PteModel<'m>, Problem> {
+        refuse_bundle(input)?;
+        let model = pte.to_model_from(input.opened.source());
+        let mut model = model.map_err(|error| input.no_memory(error))?;
+        if !model.lay_out_like(pte.region()) && !common.quiet {
+            note("the layout of the tables is not known: they will move");
+        }
+        if self.forget_unknown {
+            model.forget_unknown();
+        }
+        Ok(model)
+    }
+
+    /// Returns the path of the `.ptd` for the program `file` that is written to `output`.
+    fn ptd_path(&self, file: &Path, output: &Path) -> Result<PathBuf, Problem> {
         let Some(path) = &self.ptd else {
             let path = output.with_extension("ptd");
             if output.as_os_str() == "-" {
@@ -233,22 +245,9 @@ impl Edit {
                     "name the .ptd with --ptd: standard output has no name to derive it from";
                 return Err(Problem::Usage(message.into()));
             }
-            return self.apart(path, output);
+            return apart(path, file, output);
         };
-        self.apart(path.clone(), output)
-    }
-
-    /// Returns `path`, the `.ptd`. A path that is also the output or the input is a usage error.
-    fn apart(&self, path: PathBuf, output: &Path) -> Result<PathBuf, Problem> {
-        let is_same = |other: &Path| {
-            path == other || identity(&path).is_some_and(|own| identity(other) == Some(own))
-        };
-        match is_same(output) || is_same(&self.file) {
-            true => Err(Problem::Usage(
-                format!("{} is the program: name another .ptd with --ptd", name_of(&path)).into(),
-            )),
-            false => Ok(path),
-        }
+        apart(path.clone(), file, output)
     }
 
     /// Changes a program, and returns the `.ptd` with the data that moved out. `done` receives the
@@ -307,6 +306,10 @@ impl Edit {
                 Some(ptd).filter(|_| moved > 0)
             }
         };
+        if self.share {
+            let shared = model.share_equal(limits);
+            report(shared_note(shared.map_err(|error| input.absent(error.to_string()))?));
+        }
         if self.strip.contains(&Strip::Stacktrace) {
             report(format!("{} stack traces removed", model.strip_stacktraces()));
         }
@@ -322,6 +325,7 @@ impl Edit {
         input: &Input,
         model: &mut PtdModel<'m>,
         data: &'m [(&str, Data)],
+        (limits, done): (&Limits, &mut Vec<String>),
     ) -> Result<(), Problem> {
         let absent = |error: &dyn core::fmt::Display| input.absent(error.to_string());
         for key in &self.remove_data {
@@ -329,6 +333,10 @@ impl Edit {
         }
         for (key, data) in data {
             model.set_data(key, data.blob()).map_err(|error| absent(&error))?;
+        }
+        if self.share {
+            let shared = model.share_equal(limits);
+            done.push(shared_note(shared.map_err(|error| absent(&error))?));
         }
         self.align.into_iter().for_each(|align| model.align(align));
         Ok(())
@@ -346,6 +354,41 @@ impl Edit {
             None => Ok(()),
         }
     }
+}
+
+/// Returns `path`, the `.ptd`. A path that is also the output or the input is a usage error.
+fn apart(path: PathBuf, file: &Path, output: &Path) -> Result<PathBuf, Problem> {
+    let is_same = |other: &Path| {
+        path == other || identity(&path).is_some_and(|own| identity(other) == Some(own))
+    };
+    match is_same(output) || is_same(file) {
+        true => Err(Problem::Usage(
+            format!("{} is the program: name another .ptd with --ptd", name_of(&path)).into(),
+        )),
+        false => Ok(path),
+    }
+}
+
+/// Refuses a bundled program.
+fn refuse_bundle(input: &Input) -> Result<(), Problem> {
+    if input.bundle.is_none() {
+        return Ok(());
+    }
+    let message = "this is a program with test inputs, which cannot be written: give the program";
+    Err(input.absent(message.into()))
+}
+
+/// Refuses to replace a file that has several hard links.
+fn refuse_hard_links(file: &Path) -> Result<(), Problem> {
+    let links = hard_links(file);
+    if links <= 1 {
+        return Ok(());
+    }
+    let message = format!(
+        "{} has {links} hard links, and --in-place would replace only this one: write to another name with -o",
+        name_of(file)
+    );
+    Err(Problem::Usage(message.into()))
 }
 
 /// A file whose bytes become named data.
@@ -406,6 +449,13 @@ fn constants_moved(home: ConstantHome, moved: MovedConstants) -> Vec<String> {
         notes.push(format!("{kept} named blobs stay: other backends may use them"));
     }
     notes
+}
+
+fn shared_note(shared: SharedSegments) -> String {
+    match shared.segments {
+        0 => "no data is stored twice".into(),
+        count => format!("{count} equal segments removed, {}", bytes(shared.bytes)),
+    }
 }
 
 fn old(input: &Input) -> Problem {

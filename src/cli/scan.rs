@@ -9,14 +9,14 @@ use pte::scan::{Depth, RowFormat, Scan, ScanError, ScanRoot, Totals};
 
 use super::Common;
 use super::output::{Content, Output, Progress, formatted};
-use super::problem::{Problem, Status, bad_news};
-use super::text::{bytes, count};
+use super::problem::{Problem, Status, bad_news, note};
+use super::text::{bytes, count, links_note};
 
 /// Write a row about each of many files
 ///
 /// Rows are Parquet or NDJSON, in parts of at most 50,000, in the folder that -o names. A file that is
-/// refused or cannot be read is a row too. Folders are searched for .pte and .ptd files; links to
-/// folders are not followed.
+/// refused or cannot be read is a row too. Folders are searched for .pte and .ptd files. Links in
+/// them are not followed without --follow; a path that is given may be a link.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -44,6 +44,9 @@ pub(super) struct ScanFiles {
     /// Add rows to those of an earlier scan, and skip files that it has rows of.
     #[arg(long)]
     resume: bool,
+    /// Follow links in folders. Each folder is searched once.
+    #[arg(long)]
+    follow: bool,
     /// The most rows of a part.
     #[arg(long, value_name = "N", default_value = "50000")]
     part_rows: u64,
@@ -91,7 +94,8 @@ impl ScanFiles {
             })
             .limits(common.limits())
             .rows_of_part(self.part_rows)
-            .resume(self.resume);
+            .resume(self.resume)
+            .follow(self.follow);
         #[cfg(feature = "remote")]
         let scan = scan.client(super::remote::client());
         let scan = match self.jobs {
@@ -104,6 +108,9 @@ impl ScanFiles {
         let totals = done.map_err(problem)?;
         if !common.quiet {
             show(&totals)?;
+            if let Some(skipped) = links_note(totals.skipped_links) {
+                note(&skipped);
+            }
         }
         for root in &totals.failed_roots {
             bad_news(&format!("a listing failed: {}", root.raw()));

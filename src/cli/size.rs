@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pte::File;
-use pte::map::{Growth, SizeDocument, SizeTree};
+use pte::map::{Growth, Map, SizeDocument, SizeTree, StoredFile};
 use pte::payload::PayloadContents;
 use pte::tensors::ModuleTree;
 
@@ -18,19 +18,25 @@ use super::problem::{BOLD, DIM, NAME, Problem, Status, bad_news};
 use super::refusal::Refusals;
 use super::text::{self, bar, grouped, name, wide};
 use super::{Common, Format};
+use duplicates::StoredFiles;
 
-/// Break down a file's size
+mod duplicates;
+
+/// Break down a file's size, and find data that is stored more than once
 ///
-/// Every byte is counted once, for its first user: the rows sum to the size of the file. No segment
-/// data is read but the headers and graphs of payloads. Constants are named METHOD:INDEX as in `pte tensors`, those
-/// of payloads METHOD:N with the node that reads them. Payloads, .bpte files, ETDumps and ETRecords
-/// are accepted too.
+/// Every byte is counted once, for its first user: the rows sum to the size of the file. Below are
+/// equal tensors, blobs, payloads and constants, of 64 bytes or more, in one file or several, with
+/// what storing them once would save. Only data of equal length that begins alike is read to its end;
+/// that of URLs is not compared. Constants are named METHOD:INDEX as in `pte tensors`, those of
+/// payloads METHOD:N with the node that reads them. Payloads, .bpte files, ETDumps and ETRecords are
+/// accepted too.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pte size model.pte
   pte size --depth 1 *.pte
   pte size --by-module weights.ptd          by model.layers.0, model.layers.1, …
+  pte size 32.pte 64.pte 96.pte             what they have in common, too
   pte size new.pte --against old.pte        changes in size, the largest first
   pte size model.pte --budget 8MB           exit status 1 if it is larger
   pte size --json model.pte | jq '.files[0].parts[] | [.name, .bytes]'
@@ -70,11 +76,12 @@ impl Size {
         input::once(self.files.iter().chain(&self.against))?;
         let inputs: Vec<_> = self.files.iter().chain(&self.against).cloned().collect();
         let mut out = Output::beside(common.output.as_deref(), self.format.content(), &inputs)?;
-        let base = self.against.as_deref().map(|path| self.read(path, common)).transpose()?;
+        let base = self.against.as_deref().map(|path| self.read(path, common, None)).transpose()?;
         let (mut all, mut refused) = (Vec::new(), Refusals::default());
         let mut status = Status::Good;
+        let mut stored = StoredFiles::default();
         for path in &self.files {
-            match self.read(path, common) {
+            match self.read(path, common, Some(&mut stored)) {
                 Ok(file) => {
                     status = status.max(compare_with_budget(&file, budget));
                     all.push(file);
@@ -82,19 +89,31 @@ impl Size {
                 Err(problem) => status = status.max(refused.report(&problem)),
             }
         }
+        let duplicates = stored.duplicates(common)?;
         let written = if self.format.is_json() {
             let depth = self.depth.unwrap_or(u32::MAX);
             let document = SizeDocument::new(&all, budget, base.as_ref(), depth);
+            let document = document.with_duplicates(duplicates);
             out.json(&refused.beside(document))?;
             Ok(())
         } else {
-            self.show(&all, base.as_ref(), &mut out)
+            self.show(&all, base.as_ref(), &mut out).and_then(|()| match &duplicates {
+                Some(duplicates) => duplicates::show(duplicates, all.len(), &mut out),
+                None => Ok(()),
+            })
         };
         formatted(out, written)?;
         Ok(status)
     }
 
-    fn read(&self, path: &Path, common: &Common) -> Result<SizeTree, Problem> {
+    /// Reads the size tree of a file. `stored` receives its data, to find what is stored more than
+    /// once.
+    fn read(
+        &self,
+        path: &Path,
+        common: &Common,
+        stored: Option<&mut StoredFiles>,
+    ) -> Result<SizeTree, Problem> {
         let (input, bundle) = match AnyInput::open(path, &common.limits())? {
             AnyInput::Model(input, bundle) => (input, bundle),
             AnyInput::Other(other) => {
@@ -108,10 +127,20 @@ impl Size {
         if self.by_module {
             return Ok(ModuleTree::of(&input.opened.file(), &payloads).sizes(&input.name));
         }
-        let program = tree(&input.opened.file(), &payloads, &input)?;
-        let Some(bundle) = bundle else { return Ok(program) };
-        let mut sizes = bundle.sizes(&input.name, |name| input.name_again(Some(name)))?;
-        sizes.add_program(program);
+        let file = input.opened.file();
+        let map = Map::with_payloads(&file, &payloads);
+        let charge = |name: &str| input.name_again(Some(name));
+        let mut sizes = SizeTree::of_map(&input.name, &map, charge)?;
+        if let Some(bundle) = bundle {
+            let program = sizes;
+            sizes = bundle.sizes(&input.name, charge)?;
+            sizes.add_program(program);
+        }
+        if let Some(stored) = stored.filter(|_| self.against.is_none()) {
+            let data = StoredFile::of(&input.name, &map, charge)?;
+            drop(map);
+            stored.add(path, data, *input);
+        }
         Ok(sizes)
     }
 

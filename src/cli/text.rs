@@ -25,6 +25,13 @@ pub(super) fn wide(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
 
+/// Returns a note on links in folders that were not followed, if there are any.
+pub(super) fn links_note(skipped: u64) -> Option<String> {
+    let are = if skipped == 1 { "is" } else { "are" };
+    let links = count(skipped, "link");
+    (skipped > 0).then(|| format!("{links} in folders {are} not followed: use --follow"))
+}
+
 /// Formats a number of bytes in powers of 1000, such as `1.8 kB`.
 pub(super) fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["kB", "MB", "GB", "TB", "PB", "EB"];

@@ -47,6 +47,10 @@ mod like;
 mod payloads;
 mod read;
 mod segments;
+#[cfg(feature = "sha2")]
+mod share;
+#[cfg(feature = "sha2")]
+mod shared;
 mod writer;
 
 pub use blob::{Blob, Ranges, ReadError};
@@ -61,6 +65,12 @@ pub use image::Image;
 #[cfg(feature = "sha2")]
 pub use payloads::{ConstantHome, MovedConstants};
 pub use read::{AnyPtd, PtdViews};
+#[cfg(feature = "sha2")]
+pub use share::SharedSegments;
+#[cfg(feature = "sha2")]
+pub(crate) use share::digests_of_equal_lengths;
+#[cfg(feature = "sha2")]
+pub use shared::SharedPtd;
 
 /// A `.pte`.
 pub type PteModel<'a> = FileModel<'a, program::model::Program>;

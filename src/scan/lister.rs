@@ -1,5 +1,6 @@
 //! The lister: finds the files of roots, one at a time.
 
+use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ use pte_remote::{Client, is_listing, is_url, shown};
 /// A place where a scan finds files.
 pub enum ScanRoot {
     /// A file, a URL, a folder that is searched for `.pte` and `.ptd` files, or a pattern with `*`, `?` and
-    /// `**`. Links to folders are not followed.
+    /// `**`. The path may be a link; [`Scan::follow`](super::Scan::follow) decides on those in folders.
     Path(PathBuf),
     /// Lines with one path or URL each.
     List(Box<dyn BufRead + Send>),
@@ -66,6 +67,10 @@ pub(super) struct Lister<'s, F> {
     pub(super) emit: F,
     #[cfg(feature = "remote")]
     pub(super) client: Option<&'s Client>,
+    /// Whether links in folders are followed.
+    pub(super) follows: bool,
+    /// The number of links to models and folders that were not followed.
+    pub(super) skipped_links: u64,
     /// The listings that failed, each with the reason.
     pub(super) failed: Vec<String>,
 }
@@ -124,7 +129,15 @@ impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
     /// of the file system, since sorting would need memory for all of them.
     fn folder(&mut self, folder: PathBuf, takes: impl Fn(&Path) -> bool) -> Result<u64, Stopped> {
         let (mut folders, mut found) = (vec![folder], 0u64);
-        while let Some(folder) = folders.pop() {
+        // Links to folders are searched last, so that a folder with another path is listed by that. Each
+        // folder is listed once: links may form a cycle, or lead to a folder by many paths.
+        let (mut linked, mut seen) = (Vec::new(), BTreeSet::new());
+        while let Some(folder) = folders.pop().or_else(|| linked.pop()) {
+            let is_seen = self.follows
+                && folder.canonicalize().is_ok_and(|canonical| !seen.insert(canonical));
+            if is_seen {
+                continue;
+            }
             let entries = match fs::read_dir(&folder) {
                 Ok(entries) => entries,
                 Err(error) => {
@@ -134,19 +147,30 @@ impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
                 }
             };
             for entry in entries {
-                let (path, is_folder) =
+                let (path, kind) =
                     match entry.and_then(|entry| Ok((entry.path(), entry.file_type()?))) {
-                        Ok((path, kind)) => (path, kind.is_dir()),
+                        Ok(entry) => entry,
                         Err(error) => {
                             self.problem(&folder, error.to_string())?;
                             break;
                         }
                     };
-                if is_folder {
+                if kind.is_dir() {
                     folders.push(path);
-                } else if takes(&path) {
-                    found = found.saturating_add(1);
-                    self.file(path)?;
+                    continue;
+                }
+                let is_folder = kind.is_symlink() && path.is_dir();
+                match kind.is_symlink() {
+                    true if !is_folder && !takes(&path) => {}
+                    true if !self.follows => {
+                        self.skipped_links = self.skipped_links.saturating_add(1);
+                    }
+                    true if is_folder => linked.push(path),
+                    _ if takes(&path) => {
+                        found = found.saturating_add(1);
+                        self.file(path)?;
+                    }
+                    _ => {}
                 }
             }
         }

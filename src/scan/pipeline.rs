@@ -32,6 +32,7 @@ pub struct Scan {
     jobs: usize,
     rows_of_part: u64,
     resumes: bool,
+    follows: bool,
     #[cfg(feature = "remote")]
     client: Option<Client>,
 }
@@ -52,6 +53,8 @@ pub struct Totals {
     pub unreadable: u64,
     /// The number of files that were skipped, since an earlier scan has rows of them.
     pub skipped: u64,
+    /// The number of links to models and folders, in folders, that were not followed.
+    pub skipped_links: u64,
     /// The number of bytes read.
     pub bytes_read: u64,
     /// The number of parts in the folder.
@@ -101,6 +104,7 @@ impl Scan {
             jobs: thread::available_parallelism().map_or(1, NonZero::get),
             rows_of_part: ROWS_OF_PART,
             resumes: false,
+            follows: false,
             #[cfg(feature = "remote")]
             client: None,
         }
@@ -144,6 +148,13 @@ impl Scan {
         Self { resumes, ..self }
     }
 
+    /// Sets whether links in folders are followed. Each folder of a root is searched once. A root may
+    /// always be a link.
+    #[must_use]
+    pub fn follow(self, follows: bool) -> Self {
+        Self { follows, ..self }
+    }
+
     /// Sets the client that requests remote files. Without a client, a URL becomes a row of an
     /// unreadable file.
     #[cfg(feature = "remote")]
@@ -182,6 +193,8 @@ impl Scan {
             },
             #[cfg(feature = "remote")]
             client: self.client.as_ref(),
+            follows: self.follows,
+            skipped_links: 0,
             failed: Vec::new(),
         };
         // A file that cannot be read becomes a row, so nothing fails here.
@@ -236,7 +249,10 @@ impl Scan {
                 parts.add(key, row)?;
                 progress(&totals);
             }
-            (totals.skipped, totals.failed_roots) = listed.join().unwrap_or_default();
+            let listed = listed.join().unwrap_or_default();
+            totals.skipped = listed.skipped;
+            totals.skipped_links = listed.skipped_links;
+            totals.failed_roots = listed.failed;
             Ok(())
         });
         written?;
@@ -260,15 +276,24 @@ impl Totals {
     }
 }
 
-/// Lists the files of all roots. Returns the number of files that an earlier scan has judged, and
-/// the listings that failed.
+/// What the listing of all roots left out.
+#[derive(Default)]
+struct Listed {
+    /// The number of files that an earlier scan has judged.
+    skipped: u64,
+    skipped_links: u64,
+    /// The listings that failed, each with the reason.
+    failed: Vec<UntrustedString>,
+}
+
+/// Lists the files of all roots.
 fn list(
     roots: Vec<ScanRoot>,
     judge: &Judge,
     done: &BTreeSet<Key>,
     targets: &SyncSender<Target>,
     scan: &Scan,
-) -> (u64, Vec<UntrustedString>) {
+) -> Listed {
     let mut skipped = 0u64;
     let emit = |target: Target| {
         if done.contains(&target.key) {
@@ -277,13 +302,13 @@ fn list(
         }
         targets.send(target).map_err(|_| Stopped)
     };
-    #[cfg(not(feature = "remote"))]
-    let _ = scan;
     let mut lister = Lister {
         judge,
         emit,
         #[cfg(feature = "remote")]
         client: scan.client.as_ref(),
+        follows: scan.follows,
+        skipped_links: 0,
         failed: Vec::new(),
     };
     for root in roots {
@@ -292,8 +317,12 @@ fn list(
             break;
         }
     }
-    let failed = core::mem::take(&mut lister.failed);
-    (skipped, failed.into_iter().map(UntrustedString::from).collect())
+    let (skipped_links, failed) = (lister.skipped_links, core::mem::take(&mut lister.failed));
+    Listed {
+        skipped,
+        skipped_links,
+        failed: failed.into_iter().map(UntrustedString::from).collect(),
+    }
 }
 
 /// Judges files until the queue is empty, or until no more rows are wanted.
@@ -323,8 +352,6 @@ fn row_of(target: Target, judge: &Judge, scan: &Scan) -> Row {
         Ok(TargetPlace::Url(url)) => scan.judge_url(&url, judge, &mut row),
         Err(message) => Err(message),
     };
-    #[cfg(not(feature = "remote"))]
-    let _ = scan;
     if let Err(message) = judged {
         set_unreadable(&mut row, &message);
     }

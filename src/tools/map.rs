@@ -34,6 +34,8 @@ mod byte_info;
 mod claims;
 mod data;
 mod document;
+#[cfg(feature = "sha2")]
+mod duplicates;
 mod growth;
 mod nest;
 mod other;
@@ -49,6 +51,8 @@ use paths::Precision;
 
 pub use byte_info::ByteInfo;
 pub use document::{KindEntry, MapDocument, RangeEntry, SizeBase, SizeDocument, SizeEntry};
+#[cfg(feature = "sha2")]
+pub use duplicates::{DuplicateGroup, DuplicatePlace, Duplicates, StoredFile};
 pub use growth::Growth;
 pub use nest::{KindTotal, Nesting, Ranges, Span, Title, Within};
 pub use other::OtherFile;

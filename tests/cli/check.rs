@@ -436,29 +436,81 @@ fn irregular_files_in_a_folder_are_reported() {
     let _socket = UnixListener::bind(at("f-socket.pte")).unwrap();
     make_pipe(&at("inner/pipe.ptd"));
     make_pipe(&at("no-model.txt"));
-    let done = run(&["check", "--json", "."], Some(folder.path()), b"");
-    assert_eq!(done.status.code(), Some(3));
-    let shown: Value = serde_json::from_slice(&done.stdout).unwrap();
-    let files = shown["files"].as_array().unwrap();
-    let found: Vec<_> = files
-        .iter()
-        .map(|file| {
-            let rule = file["findings"][0]["rule"].as_str().unwrap_or("none");
-            (file["path"].as_str().unwrap(), rule)
-        })
-        .collect();
+    let check = |args: &[&str]| {
+        let done = run(&[&["check", "--json", "."], args].concat(), Some(folder.path()), b"");
+        assert_eq!(done.status.code(), Some(3));
+        let shown: Value = serde_json::from_slice(&done.stdout).unwrap();
+        let files = shown["files"].as_array().unwrap().iter().map(|file| {
+            let finding = &file["findings"][0];
+            let rule = finding["rule"].as_str().unwrap_or("none").to_owned();
+            (file["path"].as_str().unwrap().to_owned(), rule, finding["message"].to_string())
+        });
+        (files.collect::<Vec<_>>(), text(&done.stderr))
+    };
+    let names = |files: &[(String, String, String)]| -> Vec<(String, String)> {
+        files.iter().map(|(path, rule, _)| (path.clone(), rule.clone())).collect()
+    };
+    let named = |all: &[(&str, &str)]| -> Vec<(String, String)> {
+        all.iter().map(|(path, rule)| ((*path).into(), (*rule).into())).collect()
+    };
+    let (files, _) = check(&["--follow"]);
+    // The folder `inner` is searched once, by its own path.
     let expected = [
         ("./a-dangling.pte", "unreadable"),
         ("./b-link.pte", "external-not-judged"),
         ("./c-good.pte", "external-not-judged"),
-        ("./d-folder.PTE", "unreadable"),
         ("./e-loop.ptd", "unreadable"),
         ("./f-socket.pte", "unreadable"),
         ("./inner/pipe.ptd", "unreadable"),
     ];
-    assert_eq!(found, expected);
-    let message = files[0]["findings"][0]["message"].as_str().unwrap();
-    assert_eq!(message, "the target of this link does not exist");
+    assert_eq!(names(&files), named(&expected));
+    assert_eq!(files[0].2, "\"the target of this link does not exist\"");
+    let (files, stderr) = check(&[]);
+    let expected = [
+        ("./c-good.pte", "external-not-judged"),
+        ("./f-socket.pte", "unreadable"),
+        ("./inner/pipe.ptd", "unreadable"),
+    ];
+    assert_eq!(names(&files), named(&expected));
+    assert_eq!(stderr, "note: 4 links in folders are not followed: use --follow\n");
+}
+
+/// A search does not leave its folder by a link, unless that is asked for. A path that is given may be a
+/// link, and a cycle of links ends.
+#[cfg(unix)]
+#[test]
+fn links_in_folders_are_followed_only_on_request() {
+    use std::os::unix::fs::symlink;
+
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    for name in ["in/sub", "out/more"] {
+        fs::create_dir_all(at(name)).unwrap();
+    }
+    for name in ["in/a.pte", "out/b.pte", "out/more/c.pte"] {
+        fs::copy(files::path(LINEAR), at(name)).unwrap();
+    }
+    symlink("../../out", at("in/sub/out")).unwrap();
+    symlink("..", at("in/sub/up")).unwrap();
+    symlink("../in", at("out/back")).unwrap();
+    symlink("../out/b.pte", at("in/b.pte")).unwrap();
+    symlink("in", at("link")).unwrap();
+    let shown = |args: &[&str]| {
+        let done = run(&[&["check"], args].concat(), Some(folder.path()), b"");
+        assert_eq!(done.status.code(), Some(0));
+        let lines: Vec<_> = text(&done.stdout).lines().map(String::from).collect();
+        let files = lines.iter().filter_map(|line| line.strip_prefix("ok  "));
+        (files.map(String::from).collect::<Vec<_>>(), text(&done.stderr))
+    };
+    let (files, stderr) = shown(&["in"]);
+    assert_eq!(files, ["in/a.pte"]);
+    assert_eq!(stderr, "note: 3 links in folders are not followed: use --follow\n");
+    let (files, stderr) = shown(&["--follow", "in"]);
+    assert_eq!(files, ["in/a.pte", "in/b.pte", "in/sub/out/b.pte", "in/sub/out/more/c.pte"]);
+    assert_eq!(stderr, "");
+    assert_eq!(shown(&["link"]).0, ["link/a.pte"], "a given folder may be a link");
+    assert_eq!(shown(&["in/b.pte"]), (vec!["in/b.pte".into()], String::new()));
+    assert_eq!(shown(&["-q", "in"]).1, "");
 }
 
 /// Names that are not UTF-8 stay distinct, and unusual characters are kept.

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::{BASIC, LINEAR, good, json, pte, text};
+use crate::support::build;
 use crate::support::files;
 use crate::support::programs::{one_segment_listed_often, overlapping_constants};
 use crate::support::snapshot::assert_snapshot;
@@ -305,4 +306,96 @@ fn externalize_moves_data_of_the_minimum_size() {
             }
         }
     }
+}
+
+/// Equal data of a `.ptd` is stored once, and what follows moves up.
+#[test]
+fn share_stores_equal_data_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["in.ptd", "out.ptd", "again.ptd"].map(|name| folder.path().join(name));
+    let [input, out, again] = paths.each_ref().map(|path| path.to_str().unwrap());
+    fs::write(
+        input,
+        build::file(
+            r#"{"kind": "ptd", "root": {
+                "segments": [{"size": 300}, {"offset": 384, "size": 300}, {"offset": 768, "size": 100}],
+                "named_data": [{"key": "c", "segment_index": 2}, {"key": "a"}, {"key": "b", "segment_index": 1}]
+            }, "data": [{"zeros": 768}, {"hex": "01"}, {"zeros": 99}]}"#,
+        ),
+    )
+    .unwrap();
+    let done = pte(&["edit", input, "--share", "-o", out]);
+    assert_eq!(text(&done.stderr), "note: 1 equal segments removed, 300 B\n");
+    let rows = |path: &str| {
+        let listed = json(&["tensors", "--hash", "--json", path]);
+        let rows = listed["tensors"].as_array().unwrap().clone();
+        let of = |row: &serde_json::Value| (row["key"].clone(), row["sha256"].clone());
+        rows.iter().map(of).collect::<Vec<_>>()
+    };
+    assert_eq!(rows(out), rows(input), "every key has its data, in the same order");
+    let len = |path: &str| fs::metadata(path).unwrap().len();
+    assert_eq!(len(input) - len(out), 384);
+    let done = pte(&["edit", out, "--share", "-o", again]);
+    assert_eq!(text(&done.stderr), "note: no data is stored twice\n");
+    assert!(fs::read(again).unwrap() == fs::read(out).unwrap());
+}
+
+/// Removed data leaves no hole.
+#[test]
+fn data_after_removed_data_moves_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.ptd");
+    good(&["-q", "edit", BASIC, "--remove-data", "a", "-o", out.to_str().unwrap()]);
+    let before = json(&["tensors", "--json", BASIC]);
+    let after = json(&["tensors", "--json", out.to_str().unwrap()]);
+    assert_eq!(after["tensors"][0]["bytes"], before["tensors"][1]["bytes"]);
+    let moved = fs::metadata(&out).unwrap().len();
+    assert_eq!(after["tensors"][0]["offset"].as_u64().unwrap() + 40, moved);
+    assert_eq!(after["tensors"][0]["offset"], 256, "the first multiple of 128 behind the tables");
+}
+
+/// Programs of one network get one `.ptd`, in which equal data is stored once.
+#[test]
+fn several_programs_get_one_ptd() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let sample = "tests/data/pte/v0.5.0_xnn_qs8.pte";
+    for (name, of) in [("a.pte", sample), ("b.pte", sample), ("c.pte", LINEAR)] {
+        fs::copy(files::path(of), at(name)).unwrap();
+    }
+    let programs = ["a.pte", "b.pte", "c.pte"].map(at);
+    let [a, b, c] = programs.each_ref().map(String::as_str);
+    let edit = |rest: &[&str]| pte(&[&["edit", a, b, c], rest].concat());
+    let out = at("out");
+    let done = edit(&["--externalize", "payloads", "--share", "-o", &out]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    assert!(text(&done.stderr).contains("less than apart"), "{}", text(&done.stderr));
+    let ptd = at("out/shared.ptd");
+    let named = json(&["tensors", "--json", &ptd]);
+    assert_eq!(named["tensors"].as_array().unwrap().len(), 4, "c has no payload: {named}");
+    for program in ["a", "b"] {
+        let program = at(&format!("out/{program}.pte"));
+        assert_eq!(pte(&["check", &program, "--with", &ptd]).status.code(), Some(0));
+        let back = at("back.pte");
+        let args = ["-q", "edit", &program, "--inline", &ptd, "--payload-constants", "inside"];
+        good(&[&args[..], &["-o", &back]].concat());
+        assert!(files::read(&back).unwrap() == files::read(sample).unwrap());
+    }
+    // In place, with constants of all programs.
+    let done = edit(&["--externalize", "constants", "--ptd", &ptd, "--in-place"]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    assert_eq!(pte(&["check", c, "--with", &ptd]).status.code(), Some(0));
+    for (rest, expected) in [
+        (&["--strip", "names", "-o", &out][..], "several files need --externalize"),
+        (&["--externalize", "all"], "name a folder for the programs with -o"),
+        (&["--externalize", "all", "--in-place"], "name the .ptd of all programs with --ptd"),
+        (&["--externalize", "all", "--in-place", "--ptd", a], "a.pte is a program"),
+    ] {
+        let done = edit(rest);
+        assert_eq!(done.status.code(), Some(2), "{rest:?}");
+        assert!(text(&done.stderr).contains(expected), "{rest:?}: {}", text(&done.stderr));
+    }
+    let same = pte(&["edit", a, &at("out/a.pte"), "--externalize", "all", "-o", &at("other")]);
+    assert!(text(&same.stderr).contains("has the name of another program"));
+    assert!(!folder.path().join("other").exists(), "nothing is written");
 }

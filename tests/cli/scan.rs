@@ -372,3 +372,43 @@ fn scan_fails_if_no_file_could_be_read() {
     assert_eq!(scan(&["missing"], &alone, &[]).status.code(), Some(3));
     assert_eq!(scan(&["missing", LINEAR], &both, &[]).status.code(), Some(0));
 }
+
+/// Links in folders and in the folders of patterns are followed on request, and a cycle of them ends.
+#[cfg(unix)]
+#[test]
+fn scan_follows_links_only_on_request() {
+    use std::os::unix::fs::symlink;
+
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    for name in ["in", "out"] {
+        fs::create_dir(at(name)).unwrap();
+    }
+    for name in ["in/a.pte", "out/b.pte"] {
+        fs::copy(crate::support::files::path(LINEAR), at(name)).unwrap();
+    }
+    symlink("../out", at("in/out")).unwrap();
+    symlink("../in", at("out/back")).unwrap();
+    symlink("../out/b.pte", at("in/c.pte")).unwrap();
+    symlink("in", at("link")).unwrap();
+    for (nth, (root, options, expected, skipped)) in [
+        ("in", &[][..], &["in/a.pte"][..], "2 links"),
+        ("in", &["--follow"], &["in/a.pte", "in/c.pte", "in/out/b.pte"], ""),
+        ("link", &[], &["link/a.pte"], "2 links"),
+        ("in/**/*.pte", &[], &["in/a.pte"], "2 links"),
+        ("in/c.pte", &[], &["in/c.pte"], ""),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let rows_of = at(&format!("rows{nth}"));
+        let done = scan(&[at(root).to_str().unwrap()], &rows_of, options);
+        assert_eq!(done.status.code(), Some(0));
+        let found: Vec<_> = rows(&rows_of).iter().map(|row| row["uri"].clone()).collect();
+        let expected: Vec<_> = expected.iter().map(|name| at(name)).collect();
+        assert_eq!(found, expected.iter().map(|path| path.to_str().unwrap()).collect::<Vec<_>>());
+        let stderr = String::from_utf8(done.stderr).unwrap();
+        let note = format!("note: {skipped} in folders are not followed: use --follow");
+        assert_eq!(stderr.contains(&note), !skipped.is_empty(), "{root}: {stderr}");
+    }
+}

@@ -71,6 +71,87 @@ fn single_part_is_not_folded() {
     assert_eq!(shown(12), (10, true));
 }
 
+/// A `.ptd` of three tensors of which two are equal, and a blob that is a part of one.
+fn twice() -> Vec<u8> {
+    let layout = json!({"scalar_type": "BYTE", "sizes": [256], "dim_order": [0]});
+    let named: Vec<_> = ["a", "b", "c", "d"]
+        .iter()
+        .enumerate()
+        .map(|(nth, key)| match nth {
+            3 => json!({"key": key, "segment_index": nth}),
+            _ => json!({"key": key, "segment_index": nth, "tensor_layout": layout}),
+        })
+        .collect();
+    let segments: Vec<_> = [(0, 256), (256, 256), (512, 256), (768, 64)]
+        .map(|(offset, size)| json!({"offset": offset, "size": size}))
+        .to_vec();
+    let file = json!({
+        "kind": "ptd", "root": {"segments": segments, "named_data": named},
+        "data": [{"zeros": 512}, {"hex": "11".repeat(256)}, {"zeros": 64}]
+    });
+    build::file(&file.to_string())
+}
+
+/// Equal data is named, in one file and in several, with what sharing would save.
+#[test]
+fn size_names_data_that_is_stored_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("twice.ptd");
+    std::fs::write(&path, twice()).unwrap();
+    let run_in = |args: &[&str]| text(&run(args, Some(folder.path()), b"").stdout);
+    let shown = run_in(&["size", "twice.ptd"]);
+    assert!(
+        shown.ends_with("\nstored more than once  256 B less if stored once\n  256 × 2  a, b\n"),
+        "{shown}"
+    );
+    let document: Value = serde_json::from_str(&run_in(&["size", "--json", "twice.ptd"])).unwrap();
+    let found = &document["duplicates"];
+    assert_eq!((&found["saved"], &found["saved_within_files"]), (&256.into(), &256.into()));
+    let group = &found["groups"][0];
+    assert_eq!(group["places"][1]["part"], json!(["tensors", "b"]));
+    assert_eq!(group["places"].as_array().unwrap().len(), 2, "d is shorter: {found}");
+    let tensors: Value =
+        serde_json::from_str(&run_in(&["tensors", "--hash", "--json", "twice.ptd"])).unwrap();
+    let rows = &tensors["tensors"];
+    assert_eq!((&group["sha256"], &group["bytes"]), (&rows[0]["sha256"], &rows[0]["bytes"]));
+    assert_eq!(group["places"][0]["offset"], rows[0]["offset"]);
+    // A second file has all of it; the first one given again has none.
+    std::fs::copy(&path, folder.path().join("again.ptd")).unwrap();
+    let shown = run_in(&["size", "--depth", "1", "twice.ptd", "again.ptd", "./twice.ptd"]);
+    let found = shown.split_once("stored more than once").unwrap().1;
+    assert_eq!(
+        found,
+        "  1.1 kB less if stored once, 512 B of it within files\n  \
+         256 × 4  a, b  in 2 files\n  256 × 2  c  in 2 files\n   64 × 2  d  in 2 files\n"
+    );
+    for args in [&["--by-module"][..], &["--against", "again.ptd"]] {
+        assert!(!run_in(&[&["size", "twice.ptd"], args].concat()).contains("stored more"));
+    }
+    let streamed = run(&["size", "-"], None, &twice());
+    assert!(text(&streamed.stdout).contains("256 × 2  a, b"));
+}
+
+/// A payload that is equal as a whole is one piece of data. Otherwise its constants are compared.
+#[test]
+fn size_compares_payloads_and_their_constants() {
+    let sample = "tests/data/pte/v0.5.0_xnn_qs8.pte";
+    let folder = tempfile::tempdir().unwrap();
+    let [same, inlined] = ["a.pte", "b.pte"].map(|name| folder.path().join(name));
+    std::fs::copy(files::path(sample), &same).unwrap();
+    let groups = |other: &str| {
+        let document = json(&["size", "--json", sample, other]);
+        let groups = document["duplicates"]["groups"].as_array().unwrap().clone();
+        groups.into_iter().map(|group| group["places"][0]["part"].clone()).collect::<Vec<_>>()
+    };
+    let whole = groups(same.to_str().unwrap());
+    assert_eq!(whole, [json!(["delegates", "forward:0 XnnpackBackend"])]);
+    let other = inlined.to_str().unwrap();
+    good(&["-q", "edit", sample, "--payload-constants", "named", "-o", other]);
+    let parts = groups(other);
+    assert_eq!(parts.len(), 3, "the constants of 64 bytes or more: {parts:?}");
+    assert!(parts.iter().all(|part| part[3].as_str().unwrap().contains("XNNFullyConnected")));
+}
+
 #[test]
 fn growth_is_listed_by_part() {
     let (old, new) = ("tests/data/pte/v0.3.0_multi.pte", "tests/data/pte/v0.6.0_multi.pte");

@@ -99,5 +99,31 @@ fn a_long_directory_is_refused() {
         archive(&all)
     };
     assert_eq!(members(&record(1000)).unwrap().len(), 1001);
-    assert!(members(&record(1400)).unwrap_err().contains("the directory would be"));
+    let why = members(&record(1400)).unwrap_err();
+    assert!(why.contains("too many members: their directory has more than 65,536 bytes"), "{why}");
+}
+
+/// The reason is in the words of the tool that made the archive.
+#[test]
+fn a_refused_record_says_what_is_wrong_with_it() {
+    let identifier: Member<'_> = ("ETRECORD_V0", b"", 0);
+    let map: Member<'_> = ("debug_handle_map", b"{}", 0);
+    let names: Vec<_> = (0..60_000).map(|nth| format!("{nth}")).collect();
+    let mut many = vec![identifier];
+    many.extend(names.iter().map(|name| -> Member<'_> { (name, b"", 0) }));
+    // 300 MB of zeros, of which the archive has two bytes: nothing is unpacked.
+    let mut compressed = archive(&[identifier, ("debug_handle_map", b"\x03\0", 8)]);
+    let directory = compressed.windows(4).rposition(|word| word == b"PK\x01\x02").unwrap();
+    let local = compressed.windows(4).rposition(|word| word == b"PK\x03\x04").unwrap();
+    for size in [local + 22, directory + 24] {
+        compressed[size..size + 4].copy_from_slice(&300_000_000u32.to_le_bytes());
+    }
+    for (bytes, why) in [
+        (archive(&[identifier, map, map]), "two members have the same name"),
+        (compressed, "a member is compressed, and must be stored as it is"),
+        (archive(&many), "too many members"),
+    ] {
+        let found = members(&bytes).unwrap_err();
+        assert!(found.contains(why), "{found}");
+    }
 }

@@ -248,31 +248,13 @@ impl<'a> PtdBuilder<'a> {
     /// The error of the data's source.
     #[cfg(feature = "sha2")]
     pub fn share_equal(&mut self) -> Result<(), model::ReadError> {
-        use sha2::{Digest, Sha256};
-
-        let mut lengths: BTreeMap<u64, u32> = BTreeMap::new();
-        for data in &self.data {
-            let count = lengths.entry(data.bytes.len()).or_default();
-            *count = count.saturating_add(1);
-        }
+        let digests = model::digests_of_equal_lengths(self.data.iter().map(|data| &data.bytes))?;
         let mut first = BTreeMap::new();
-        let mut same = Vec::with_capacity(self.data.len());
-        for (own, data) in (0..).map(Segment).zip(&self.data) {
-            let len = data.bytes.len();
-            same.push(own);
-            if lengths.get(&len).is_none_or(|&count| count < 2) {
-                continue;
-            }
-            let mut digest = Sha256::new();
-            data.bytes.pieces::<model::ReadError>(&mut |piece| {
-                digest.update(piece);
-                Ok(())
-            })?;
-            let digest: [u8; 32] = digest.finalize().into();
-            if let Some(last) = same.last_mut() {
-                *last = *first.entry((len, digest)).or_insert(own);
-            }
-        }
+        let same: Vec<_> = (0..)
+            .map(Segment)
+            .zip(digests)
+            .map(|(own, digest)| digest.map_or(own, |digest| *first.entry(digest).or_insert(own)))
+            .collect();
         for entry in &mut self.entries {
             if let Some(&segment) = same.get(index(entry.segment.0)) {
                 entry.segment = segment;

@@ -10,7 +10,30 @@ use pte_flat::bytes::{index, narrow};
 const ALIGNMENTS: [u64; 13] = [128, 16, 4096, 2048, 1024, 512, 256, 64, 32, 8, 4, 2, 1];
 
 /// The largest alignment that is assumed to be intended. A larger one is assumed to be chance.
-const MOST: u64 = 4096;
+pub(super) const MOST: u64 = 4096;
+
+/// The place of a segment before a change.
+struct OldPlace {
+    offset: u64,
+    size: u64,
+    /// The end of the segment before it.
+    before: u64,
+}
+
+impl OldPlace {
+    /// A new segment has no place.
+    const NONE: Self = Self { offset: u64::MAX, size: 0, before: 0 };
+}
+
+/// Returns the places of segments, given their offsets and sizes.
+fn old_places(places: &[(u64, u64)]) -> Vec<OldPlace> {
+    let mut before = 0u64;
+    let old = places.iter().map(|&(offset, size)| {
+        let end = offset.saturating_add(size);
+        OldPlace { offset, size, before: core::mem::replace(&mut before, end) }
+    });
+    old.collect()
+}
 
 impl<'a, R: RootStruct> FileModel<'a, R> {
     /// Adds a segment, and returns its index.
@@ -64,15 +87,15 @@ impl<'a, R: RootStruct> FileModel<'a, R> {
         let is_out = |nth: usize| candidates.binary_search(&narrow(nth)).is_ok();
         let mut nth = 0..;
         self.segments.retain(|_| !nth.next().is_some_and(is_out));
-        let places = (0..).zip(self.root.segments());
-        let places: Vec<_> =
-            places.filter(|&(nth, _)| !is_out(nth)).map(|(_, place)| place).collect();
-        self.root.set_segments(&places);
+        let old = old_places(&self.root.segments());
+        let old: Vec<_> = (0..).zip(old).filter(|&(nth, _)| !is_out(nth)).collect();
+        let old: Vec<_> = old.into_iter().map(|(_, place)| place).collect();
+        self.root.set_segments(&old.iter().map(|old| (old.offset, old.size)).collect::<Vec<_>>());
         self.root.segment_indices(&mut |used| {
             let before = candidates.partition_point(|nth| nth < used);
             *used = used.saturating_sub(narrow(before));
         });
-        self.lay_out();
+        self.lay_out_from(candidates.first().map_or(usize::MAX, |nth| index(*nth)), old);
     }
 
     /// Aligns each segment to `alignment` bytes.
@@ -86,15 +109,22 @@ impl<'a, R: RootStruct> FileModel<'a, R> {
     /// Computes the offsets of segments after changes. Segments before the first change keep their
     /// offsets. Later segments keep their own alignment if it is larger than the container's.
     pub fn lay_out(&mut self) {
+        let old = old_places(&self.root.segments());
+        self.lay_out_from(usize::MAX, old);
+    }
+
+    /// Computes the offsets of segments, which had the places `old`. From segment `first` on, they
+    /// move to the end of the segment before.
+    fn lay_out_from(&mut self, first: usize, old: Vec<OldPlace>) {
         let align = self.container.segment_alignment.max(1);
-        let (mut end, mut old_end, mut moved) = (0u64, 0u64, false);
+        let (mut end, mut moved) = (0u64, false);
         let mut places = Vec::with_capacity(self.segments.len());
-        let mut old = self.root.segments().into_iter();
-        for segment in &self.segments {
-            let (offset, size) = old.next().unwrap_or((u64::MAX, 0));
-            moved |= offset < end || offset == u64::MAX;
+        let mut old = old.into_iter();
+        for (nth, segment) in self.segments.iter().enumerate() {
+            let OldPlace { offset, size, before } = old.next().unwrap_or(OldPlace::NONE);
+            moved |= nth >= first || offset < end || offset == u64::MAX;
             if moved {
-                let usual = old_end.checked_next_multiple_of(align);
+                let usual = before.checked_next_multiple_of(align);
                 let own = match offset.trailing_zeros() {
                     _ if Some(offset) == usual || offset == u64::MAX => 1,
                     zeros => 1u64.checked_shl(zeros).unwrap_or(MOST).min(MOST),
@@ -106,7 +136,6 @@ impl<'a, R: RootStruct> FileModel<'a, R> {
             places.push((end, segment.len()));
             moved |= size != segment.len();
             end = end.saturating_add(segment.len());
-            old_end = offset.saturating_add(size);
         }
         // If all segments are empty, they get the offset 0: without a segment base, no runtime
         // loads an empty segment at another offset.

@@ -5,6 +5,8 @@ use core::ops::Range;
 use alloc::format;
 use alloc::vec::Vec;
 
+#[cfg(feature = "sha2")]
+use super::Duplicates;
 use super::{
     Growth, KindTotal, Map, Name, Nesting, ObjectKind, Part, SizeTree, Span, Title, Within,
 };
@@ -25,6 +27,10 @@ pub struct SizeDocument<'t> {
     pub against: Option<SizeBase<'t>>,
     /// The files.
     pub files: Vec<SizeEntry<'t>>,
+    /// The data that is stored more than once; `None` if it was not searched for.
+    #[cfg(feature = "sha2")]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub duplicates: Option<Duplicates<'t>>,
 }
 
 /// The base: a file that other files are compared with.
@@ -79,7 +85,16 @@ impl<'t> SizeDocument<'t> {
             budget,
             against: base.map(|base| SizeBase { path: &base.name, bytes: base.bytes }),
             files: files.collect(),
+            #[cfg(feature = "sha2")]
+            duplicates: None,
         }
+    }
+
+    /// Adds the data that is stored more than once.
+    #[cfg(feature = "sha2")]
+    #[must_use]
+    pub fn with_duplicates(self, duplicates: Option<Duplicates<'t>>) -> Self {
+        Self { duplicates, ..self }
     }
 }
 

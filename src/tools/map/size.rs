@@ -93,7 +93,11 @@ impl SizeTree {
     }
 
     /// Returns the size tree of a map, as [`try_of`](Self::try_of) does.
-    pub(super) fn of_map<E>(
+    ///
+    /// # Errors
+    ///
+    /// The first error of `charge`.
+    pub fn of_map<E>(
         path: impl Into<UntrustedString>,
         map: &Map<'_>,
         mut charge: impl FnMut(&str) -> Result<(), E>,

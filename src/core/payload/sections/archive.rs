@@ -60,7 +60,7 @@ pub(super) fn members(head: &mut Head<'_>) -> Result<(Vec<Member>, u64), Unreada
     }
     let (start, size) = (u64::from(start), u64::from(size));
     if size > LONGEST_DIRECTORY {
-        return Err(Unreadable::Part { name: "directory", range: start..at, len });
+        return Err(invalid(start, "too many members: their directory has more than 65,536 bytes"));
     }
     let directory = head.read(start, size)?;
     let (mut found, mut names, mut next, mut free) = (Vec::new(), BTreeSet::new(), 0usize, 0);
@@ -101,38 +101,42 @@ pub(super) fn members(head: &mut Head<'_>) -> Result<(Vec<Member>, u64), Unreada
 /// Reads the local header at the start of `bytes`. `at` is its offset in the file, for errors.
 pub(super) fn local(bytes: &[u8], at: u64) -> Result<Described<'_>, Unreadable> {
     let name = u16_at(bytes, 26).and_then(|len| slice_at(bytes, 30, len.into()));
-    match (array_at(bytes, 0), name, stored(bytes, 6)) {
-        (Some([b'P', b'K', 3, 4]), Some(name), Some(size)) => Ok(Described { name, size }),
-        _ => Err(invalid(at, "not the header of a member that is stored as it is")),
-    }
+    let (Some([b'P', b'K', 3, 4]), Some(name)) = (array_at(bytes, 0), name) else {
+        return Err(invalid(at, "not the header of a member"));
+    };
+    Ok(Described { name, size: stored(bytes, 6, at)? })
 }
 
 /// Reads the directory entry at `next`. Returns the member, the offset of its local header, and the
 /// end of the entry.
 fn entry(bytes: &[u8], next: usize, at: u64) -> Result<(Described<'_>, u32, usize), Unreadable> {
-    let invalid = || invalid(at, "not an entry of a member that is stored as it is");
+    let invalid = || invalid(at, "not an entry of the directory");
     let bytes = bytes.get(next..).ok_or_else(invalid)?;
     let word = |at: usize| u16_at(bytes, at).ok_or_else(invalid);
     let (name, extra, comment) = (word(28)?, word(30)?, word(32)?);
     let len = u32::from(name).saturating_add(extra.into()).saturating_add(comment.into());
     let end = slice_at(bytes, 0, ENTRY.saturating_add(len)).ok_or_else(invalid)?.len();
     let name = slice_at(bytes, 46, name.into()).ok_or_else(invalid)?;
-    match (array_at(bytes, 0), stored(bytes, 8), u32_at(bytes, 42)) {
-        (Some([b'P', b'K', 1, 2]), Some(size), Some(offset)) => {
-            Ok((Described { name, size }, offset, next.saturating_add(end)))
-        }
-        _ => Err(invalid()),
-    }
+    let (Some([b'P', b'K', 1, 2]), Some(offset)) = (array_at(bytes, 0), u32_at(bytes, 42)) else {
+        return Err(invalid());
+    };
+    Ok((Described { name, size: stored(bytes, 8, at)? }, offset, next.saturating_add(end)))
 }
 
 /// Returns the size of a stored member. Local headers and directory entries have the same fields,
-/// beginning with the flags.
-fn stored(bytes: &[u8], flags: usize) -> Option<u32> {
-    let at = |more: usize| flags.saturating_add(more);
-    let is_stored = u16_at(bytes, flags)? & !UTF8 == 0 && u16_at(bytes, at(2))? == 0;
-    let (packed, size) = (u32_at(bytes, at(12))?, u32_at(bytes, at(16))?);
-    // The largest number means that the size is in a ZIP64 field.
-    (is_stored && packed == size && size != u32::MAX).then_some(size)
+/// beginning with the flags. `at` is the offset in the file, for errors.
+fn stored(bytes: &[u8], flags: usize, at: u64) -> Result<u32, Unreadable> {
+    let after = |more: usize| flags.saturating_add(more);
+    let (packed, size) = (u32_at(bytes, after(12)), u32_at(bytes, after(16)));
+    let why = match (u16_at(bytes, after(2)), u16_at(bytes, flags), size) {
+        // The largest number means that the size is in a ZIP64 field.
+        (Some(0), Some(0 | UTF8), Some(size)) if packed == Some(size) && size != u32::MAX => {
+            return Ok(size);
+        }
+        (Some(0), ..) => "a member is encrypted, of 4 GiB or more, or without a size in its header",
+        _ => "a member is compressed, and must be stored as it is",
+    };
+    Err(invalid(at, why))
 }
 
 pub(super) fn invalid(at: u64, why: &'static str) -> Unreadable {

@@ -1,0 +1,160 @@
+//! `pte edit --externalize` of several programs: one `.ptd` for all of them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pte::check::Report;
+use pte::model::{ExternalError, Image, ModelError, SharedPtd};
+use pte::{File, Handle, Limits};
+
+use super::{Data, Edit, current, refuse_hard_links};
+use crate::input::{self, Input, Readable, identity};
+use crate::problem::{Problem, Status, note};
+use crate::text::{bytes as formatted, name_of};
+use crate::{Common, save};
+
+impl Edit {
+    /// Moves data of all programs into one `.ptd`.
+    pub(super) fn run_shared(&self, common: &Common) -> Result<Status, Problem> {
+        let usage = |message: &str| Err(Problem::Usage(message.into()));
+        if self.externalize.is_none() {
+            return usage("several files need --externalize, which gives them one .ptd");
+        }
+        if self.files.iter().any(|file| file.as_os_str() == "-") {
+            return usage("standard input can be edited only alone");
+        }
+        input::once(&self.files)?;
+        let outputs = self.outputs(common)?;
+        let ptd_path = match (&self.ptd, &common.output) {
+            (Some(path), _) => path.clone(),
+            (None, Some(folder)) => folder.join("shared.ptd"),
+            (None, None) => return usage("name the .ptd of all programs with --ptd"),
+        };
+        for path in outputs.iter().chain(&self.files) {
+            if is_same(path, &ptd_path) {
+                let name = name_of(&ptd_path);
+                let message = format!("{name} is a program: name another .ptd with --ptd");
+                return usage(&message);
+            }
+        }
+        let limits = common.limits();
+        let open = |path: &PathBuf| Input::open(path, &limits);
+        let inputs = self.files.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+        let others = self.inline.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+        let data = self.set_data.iter().map(|(key, path)| Ok((key.as_str(), Data::open(path)?)));
+        let data = data.collect::<Result<Vec<_>, Problem>>()?;
+        let ptds = others.iter().map(current).collect::<Result<Vec<_>, _>>()?;
+        let (mut shared, mut done, mut models) = (SharedPtd::new(), Vec::new(), Vec::new());
+        let mut moved = 0u64;
+        for input in &inputs {
+            let File::Pte(pte) = input.opened.file() else {
+                let message = "this is a .ptd: only programs share one .ptd";
+                return Err(input.absent(message.into()));
+            };
+            let mut model = self.model(input, &pte, common)?;
+            let mut notes = Vec::new();
+            if let Some(ptd) =
+                self.program(input, &mut model, &ptds, &data, (&limits, &mut notes))?
+            {
+                let lengths = ptd.segments.iter().map(pte::model::Blob::len);
+                moved = lengths.fold(moved, u64::saturating_add);
+                shared.add(&mut model, ptd, &limits).map_err(|error| clash(input, &error))?;
+            }
+            let name = &input.name;
+            done.extend(notes.into_iter().map(|text| format!("{name}: {text}")));
+            models.push((input, model, save::report(&File::Pte(pte), &limits)));
+        }
+        let ptd = shared.finish().map_err(|error| {
+            Problem::Usage(format!("{error}: a program keeps it, and another moves it out").into())
+        })?;
+        let stored = ptd.segments.iter().map(pte::model::Blob::len).fold(0, u64::saturating_add);
+        let mut files = Vec::new();
+        for ((input, model, known), path) in models.iter().zip(&outputs) {
+            files.push((proven(model.image_with(&limits), input, path, (known, &limits))?, path));
+        }
+        let blobs = self.set_data.iter().map(|(_, path)| path);
+        let read: Vec<_> = self.inline.iter().chain(blobs).cloned().collect();
+        let programs = if self.in_place { &[][..] } else { &self.files };
+        let read: Vec<_> = programs.iter().chain(&read).cloned().collect();
+        if let Some(folder) = common.output.as_ref().filter(|folder| !folder.is_dir()) {
+            fs::create_dir(folder).map_err(|error| Problem::io(name_of(folder), error))?;
+        }
+        // The `.ptd` is written first, so that no program on disk is ever without its data.
+        if moved > 0
+            && let Some((first, ..)) = models.first()
+        {
+            let image = ptd.image_with(&limits);
+            let opened = proven(image, first, &ptd_path, (&Report::default(), &limits))?;
+            save::write(&opened, Some(&ptd_path), &read, common.quiet)?;
+            done.push(format!(
+                "{}: {} of data, {} less than apart",
+                name_of(&ptd_path),
+                formatted(stored),
+                formatted(moved.saturating_sub(stored))
+            ));
+        }
+        for (opened, path) in files {
+            save::write(&opened, Some(path), &read, common.quiet || self.in_place)?;
+        }
+        if !common.quiet {
+            done.iter().for_each(|message| note(message));
+        }
+        Ok(Status::Good)
+    }
+
+    /// Returns the path of each result: the programs themselves, or their names in the folder of
+    /// `-o`.
+    fn outputs(&self, common: &Common) -> Result<Vec<PathBuf>, Problem> {
+        let folder = match (self.in_place, &common.output) {
+            (true, Some(_)) => {
+                return Err(Problem::Usage("--in-place and -o cannot be combined".into()));
+            }
+            (true, None) => {
+                self.files.iter().try_for_each(|file| refuse_hard_links(file))?;
+                return Ok(self.files.clone());
+            }
+            (false, Some(folder)) if folder.as_os_str() != "-" => folder,
+            (false, _) => {
+                let message = "name a folder for the programs with -o, or use --in-place";
+                return Err(Problem::Usage(message.into()));
+            }
+        };
+        let mut names = BTreeSet::new();
+        let paths = self.files.iter().map(|file| {
+            let name = file.file_name().filter(|name| names.insert(name.to_os_string()));
+            name.map(|name| folder.join(name)).ok_or_else(|| {
+                let message = format!("{} has the name of another program", name_of(file));
+                Problem::Usage(message.into())
+            })
+        });
+        paths.collect()
+    }
+}
+
+/// Proves a new file, and refuses an Error that the report `known` does not have.
+fn proven<'m>(
+    image: Result<Image<'m>, ModelError>,
+    input: &Input,
+    path: &Path,
+    (known, limits): (&Report, &Limits),
+) -> Result<Handle<Image<'m>>, Problem> {
+    let unwritable =
+        |error| Problem::Absent { file: input.name.clone(), message: save::unwritable(&error) };
+    let opened = save::proven(image.map_err(unwritable)?, &name_of(path), limits)?;
+    save::refuse_new_errors(&opened, &name_of(path), known, limits)?;
+    Ok(opened)
+}
+
+fn is_same(a: &Path, b: &Path) -> bool {
+    a == b || identity(a).is_some_and(|own| identity(b) == Some(own))
+}
+
+fn clash(input: &Input, error: &ExternalError) -> Problem {
+    input.absent(match error {
+        ExternalError::SameKey(_) => {
+            format!("{error}: another program has different data under it, and payloads ask for it")
+        }
+        error => error.to_string(),
+    })
+}
