@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use pte::operators::selected::SelectedOperators;
-use pte::quoted::Untrusted;
 use pte::release::Release;
 
 use super::input;
@@ -51,10 +50,8 @@ fn read_list(path: &Path) -> Result<SelectedOperators, Problem> {
     let is_word = path.to_str().is_some_and(|text| text != "-" && !text.contains(['.', '/', '\\']));
     if is_word && !path.exists() {
         let names = SelectedOperators::library_names().collect::<Vec<_>>().join(", ");
-        let text = path.to_string_lossy();
-        let word = Untrusted::from(&*text);
-        let message = format!("{word:?} is no kernel library, package or file: there is {names}");
-        return Err(Problem::Usage(message.into()));
+        let message = format!("no such file, kernel library or package: there is {names}");
+        return Err(Problem::Unreadable { file: name, message: message.into() });
     }
     let text = input::read_text(path)?.map_err(|_| {
         let message = format!(

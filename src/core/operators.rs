@@ -14,6 +14,7 @@ mod kernel;
 mod kind;
 mod library;
 mod registered;
+mod registration;
 mod scalar;
 pub mod selected;
 mod table;

@@ -1,6 +1,8 @@
 //! The packages that upstream publishes, and what each links.
 
-use alloc::vec::Vec;
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use core::fmt;
 
 use crate::release::{Facts, Release};
 
@@ -42,8 +44,44 @@ impl Package {
     }
 
     /// Returns the backends of the package in `release`; `None` if they are not known.
-    pub fn backends(&self, release: Release) -> Option<Vec<&'static str>> {
+    pub fn backends(&self, release: Release) -> Option<&'static [&'static str]> {
         let backends = self.backends.unwrap_or(Facts::of(release).backends);
-        (!backends.is_empty()).then(|| backends.to_vec())
+        (!backends.is_empty()).then_some(backends)
     }
+}
+
+/// The error of a package whose backends in a release are not known.
+#[derive(Clone, Copy, Debug)]
+pub struct UnknownBackends {
+    package: &'static str,
+    release: Release,
+}
+
+impl fmt::Display for UnknownBackends {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self { package, .. }, (major, minor)) = (self, self.release);
+        write!(f, "the backends of {package:?} in release {major}.{minor} are not known: name them")
+    }
+}
+
+impl core::error::Error for UnknownBackends {}
+
+/// Returns the ids of backends from a list of ids and of packages, which stand for their backends in `release`.
+///
+/// # Errors
+///
+/// A package whose backends in `release` are not known.
+pub fn backends(names: &[String], release: Release) -> Result<BTreeSet<String>, UnknownBackends> {
+    let mut ids = BTreeSet::new();
+    for name in names {
+        match Package::of_name(name) {
+            None => _ = ids.insert(name.clone()),
+            Some(package) => {
+                let known = package.backends(release);
+                let known = known.ok_or(UnknownBackends { package: package.name, release })?;
+                ids.extend(known.iter().map(|&id| String::from(id)));
+            }
+        }
+    }
+    Ok(ids)
 }

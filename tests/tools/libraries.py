@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Writes src/core/operators/registered.rs: the operators of each kernel library of upstream.
 
-    python tests/tools/libraries.py EXECUTORCH 1.0=v1.0.1 1.1=v1.1.0 …
+    python tests/tools/libraries.py EXECUTORCH 1.0=v1.0.1 1.1=v1.1.0 1.2=v1.2.0 1.3=v1.3.1 1.4=v1.4.1 1.5=main
 
 EXECUTORCH is a clone of pytorch/executorch, and each argument after it a release with the tag that has it, the oldest
-in front. Lists in YAML and registrations in C++ are read with `git show`; nothing is built.
+in front. Release 1.5 has no tag: the main branch of its time has the operators of its wheel. Lists in YAML and registrations in C++ are read with `git show`; nothing is built.
 """
 
 import re
@@ -79,7 +79,7 @@ REGISTERED = re.compile(r'(?:EXECUTORCH_LIBRARY\(\s*(\w+),\s*|\bKernel\(\s*)"([\
 HEAD = """\
 //! The operators of each kernel library of upstream. `tests/tools/libraries.py` writes this file from a clone.
 
-use super::library::{Registered, rows};
+use super::registration::{Registered, rows};
 """
 
 if __name__ == "__main__":

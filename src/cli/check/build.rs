@@ -1,11 +1,8 @@
 //! The build of the runtime that `pte check` judges for: `--kernels` and `--backends`.
 
-use std::collections::BTreeSet;
-
 use clap::Args;
 use pte::check::{NEWEST, Release, RuntimeBuild};
-use pte::package::Package;
-use pte::quoted::Untrusted;
+use pte::package;
 
 use crate::kernels::KernelList;
 use crate::problem::Problem;
@@ -30,25 +27,9 @@ impl BuildArguments {
     pub(super) fn build(&self, release: Option<Release>) -> Result<RuntimeBuild, Problem> {
         let release = release.unwrap_or(NEWEST);
         let kernels = self.kernels.as_ref().map(|list| list.read(release)).transpose()?;
-        let backends = self.backends.as_ref().map(|list| backends(list, release)).transpose()?;
+        let backends =
+            self.backends.as_ref().map(|names| package::backends(names, release)).transpose();
+        let backends = backends.map_err(|error| Problem::Usage(error.to_string().into()))?;
         Ok(RuntimeBuild { kernels, backends })
     }
-}
-
-fn backends(list: &[String], release: Release) -> Result<BTreeSet<String>, Problem> {
-    let mut ids = BTreeSet::new();
-    for name in list {
-        let Some(package) = Package::of_name(name) else {
-            ids.insert(name.clone());
-            continue;
-        };
-        let known = package.backends(release).ok_or_else(|| {
-            let ((major, minor), name) = (release, Untrusted::from(name.as_str()));
-            let message =
-                format!("the backends of {name:?} in release {major}.{minor} are not known");
-            Problem::Usage(message.into())
-        })?;
-        ids.extend(known.into_iter().map(String::from));
-    }
-    Ok(ids)
 }

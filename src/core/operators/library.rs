@@ -1,6 +1,7 @@
 //! The kernel libraries of upstream: which of them registers an operator, and the CMake target to link.
 
 use super::registered;
+use super::registration::{OLDEST_LISTED, Registered};
 use crate::release::{NEWEST, Release};
 
 /// A kernel library of upstream.
@@ -13,29 +14,6 @@ pub struct Library {
     /// The operators, sorted by full name.
     operators: &'static [Registered],
 }
-
-/// An operator of a library.
-#[derive(Debug)]
-pub(super) struct Registered {
-    /// The full name, overload included.
-    pub(super) operator: &'static str,
-    /// The first release whose library has it, from [`OLDEST_LISTED`] on.
-    pub(super) since: Release,
-    /// The first later release whose library lacks it again.
-    pub(super) until: Option<Release>,
-}
-
-/// The oldest release whose libraries were read.
-pub(super) const OLDEST_LISTED: Release = (1, 0);
-
-/// Expands to a list of rows: name, and the fields that are not those of an operator in all releases.
-macro_rules! rows {
-    ($($name:literal $($field:ident: $value:expr),*;)*) => {
-        &[$(Registered { $($field: $value,)* ..super::library::Registered::always($name) }),*]
-    };
-}
-
-pub(super) use rows;
 
 /// The kernel libraries. The first that has an operator is the one to link for it: the smallest runtimes link prim and
 /// portable.
@@ -84,13 +62,6 @@ impl Library {
     fn row(&self, operator: &str) -> Option<&'static Registered> {
         let found = self.operators.binary_search_by(|row| row.operator.cmp(operator)).ok()?;
         self.operators.get(found)
-    }
-}
-
-impl Registered {
-    /// Returns the row of an operator that every release from [`OLDEST_LISTED`] on has.
-    pub(super) const fn always(operator: &'static str) -> Self {
-        Self { operator, since: OLDEST_LISTED, until: None }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The operators of each kernel library of upstream. `tests/tools/libraries.py` writes this file from a clone.
 
-use super::library::{Registered, rows};
+use super::registration::{Registered, rows};
 
 /// The operators of the library prim.
 pub(super) static PRIM: &[Registered] = rows! {
