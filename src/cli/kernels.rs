@@ -1,5 +1,6 @@
 //! Lists of kernels in arguments: libraries of upstream, packages, and files.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use pte::operators::selected::SelectedOperators;
@@ -51,7 +52,7 @@ fn read_list(path: &Path) -> Result<SelectedOperators, Problem> {
     if is_word && !path.exists() {
         let names = SelectedOperators::library_names().collect::<Vec<_>>().join(", ");
         let message = format!("no such file, kernel library or package: there is {names}");
-        return Err(Problem::Unreadable { file: name, message: message.into() });
+        return Err(Problem::io(&name, io::Error::new(io::ErrorKind::NotFound, message)));
     }
     let text = input::read_text(path)?.map_err(|_| {
         let message = format!(
