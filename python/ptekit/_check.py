@@ -169,7 +169,7 @@ def check(
     allow, deny = _policy(policy or {})
     handles = [of.handle if isinstance(of, File) else open_handle(of, trusted) for of in data]
     linked = None if backends is None else list(backends)
-    judge = Judge(handles, allow, deny, preset, runtime, scan, trusted, kernels, linked)
+    judge = Judge(handles, (allow, deny), preset, runtime, scan, trusted, (kernels, linked))
     return Report([_checked(judge, of) for of in _several(files)])
 
 

@@ -42,18 +42,17 @@ impl Checked {
 #[pymethods]
 impl Judge {
     #[new]
-    #[pyo3(signature = (data, allow, deny, preset, runtime, scan, trusted, kernels, backends))]
+    #[pyo3(signature = (data, severities, preset, runtime, scan, trusted, linked))]
     fn new(
         data: Vec<Py<Handle>>,
-        allow: Vec<String>,
-        deny: Vec<String>,
+        severities: (Vec<String>, Vec<String>),
         preset: Option<String>,
         runtime: Option<String>,
         scan: bool,
         trusted: bool,
-        kernels: Option<String>,
-        backends: Option<Vec<String>>,
+        linked: (Option<String>, Option<Vec<String>>),
     ) -> PyResult<Self> {
+        let ((allow, deny), (kernels, backends)) = (severities, linked);
         guarded(|| {
             let mut policy = policy(&allow, &deny, runtime.as_deref())?;
             let mut scan = scan;
