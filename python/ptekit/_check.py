@@ -136,6 +136,8 @@ def check(
     preset: str | None = None,
     scan: bool = False,
     trusted: bool = False,
+    kernels: str | None = None,
+    backends: Iterable[str] | None = None,
 ) -> Report:
     """Judges files: their structure, then every rule.
 
@@ -150,6 +152,9 @@ def check(
         scan: Whether to search segments and gaps for programs, archives, pickles and scripts. That reads
             whole files.
         trusted: Whether to use the larger limits for trusted files.
+        kernels: The kernels that the runtime links: libraries (`portable,prim`), a package (`wheel`, `android`,
+            `ios`), or the text of a list of operators. A call without a kernel is an Error.
+        backends: The backends that the runtime links, by id or by package. A delegate of another one is an Error.
 
     Returns:
         The report. A file that is refused or cannot be read is in it, with an Error.
@@ -163,7 +168,8 @@ def check(
 
     allow, deny = _policy(policy or {})
     handles = [of.handle if isinstance(of, File) else open_handle(of, trusted) for of in data]
-    judge = Judge(handles, allow, deny, preset, runtime, scan, trusted)
+    linked = None if backends is None else list(backends)
+    judge = Judge(handles, (allow, deny), preset, runtime, scan, trusted, (kernels, linked))
     return Report([_checked(judge, of) for of in _several(files)])
 
 

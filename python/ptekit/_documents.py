@@ -92,8 +92,8 @@ def ops(*files: Given, against: str | None = None, method: str | None = None) ->
 
     Args:
         files: Programs.
-        against: The text of a `selected_operators.yaml`, or a name on each line: `missing` has the
-            operators that it lacks.
+        against: Kernel libraries (`portable,prim`), a package (`wheel`, `android`, `ios`), the text of a
+            `selected_operators.yaml`, or a name on each line: `missing` has the operators that it lacks.
         method: The only method of each program to list.
 
     Raises:

@@ -60,12 +60,12 @@ class Judge:
     def __init__(
         self,
         data: list[Handle],
-        allow: list[str],
-        deny: list[str],
+        severities: tuple[list[str], list[str]],
         preset: str | None,
         runtime: str | None,
         scan: bool,
         trusted: bool,
+        linked: tuple[str | None, list[str] | None],
     ) -> None: ...
     def handle(self, file: Handle) -> Checked: ...
     def path(self, path: str, name: str) -> Checked: ...

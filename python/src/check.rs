@@ -3,8 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
-use pte::check::{CheckedFile, Checker, Policy, Preset, parse_release, rule, sarif};
-use pte::{Limits, Ptd};
+use pte::check::{
+    CheckedFile, Checker, NEWEST, Policy, Preset, Release, RuntimeBuild, parse_release, rule, sarif,
+};
+use pte::{Limits, Ptd, package};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
@@ -12,11 +14,13 @@ use crate::error::{Failure, Result, guarded};
 use crate::handle::{Handle, text};
 use crate::source::Source;
 
-/// A policy: the rules that are allowed and denied, the release, and whether contents are searched.
+/// A policy: the rules that are allowed and denied, the release, what the runtime links, and whether
+/// contents are searched.
 #[pyclass(frozen, module = "ptekit._ptekit")]
 #[derive(Debug)]
 pub(crate) struct Judge {
     policy: Policy,
+    build: RuntimeBuild,
     scan: bool,
     limits: Limits,
     data: Vec<Py<Handle>>,
@@ -38,16 +42,17 @@ impl Checked {
 #[pymethods]
 impl Judge {
     #[new]
-    #[pyo3(signature = (data, allow, deny, preset, runtime, scan, trusted))]
+    #[pyo3(signature = (data, severities, preset, runtime, scan, trusted, linked))]
     fn new(
         data: Vec<Py<Handle>>,
-        allow: Vec<String>,
-        deny: Vec<String>,
+        severities: (Vec<String>, Vec<String>),
         preset: Option<String>,
         runtime: Option<String>,
         scan: bool,
         trusted: bool,
+        linked: (Option<String>, Option<Vec<String>>),
     ) -> PyResult<Self> {
+        let ((allow, deny), (kernels, backends)) = (severities, linked);
         guarded(|| {
             let mut policy = policy(&allow, &deny, runtime.as_deref())?;
             let mut scan = scan;
@@ -61,7 +66,8 @@ impl Judge {
             for file in &data {
                 file.get().ptd()?;
             }
-            Ok(Self { policy, scan, limits: crate::handle::limits(trusted), data })
+            let build = build(kernels.as_deref(), backends, policy.release().unwrap_or(NEWEST))?;
+            Ok(Self { policy, build, scan, limits: crate::handle::limits(trusted), data })
         })
     }
 
@@ -106,6 +112,7 @@ impl Judge {
         if !data.is_empty() {
             checker = checker.data(&data);
         }
+        checker = checker.build(&self.build);
         checker = checker.bundled(file.bundle.map(|(_, start)| start));
         let report = checker.scan(self.scan).check(&file.opened)?;
         let mut checked = CheckedFile::new(&file.name, &file.opened.file());
@@ -126,6 +133,18 @@ pub(crate) fn to_sarif(py: Python<'_>, files: Vec<Py<Checked>>) -> PyResult<Stri
 }
 
 /// Returns the policy of rules that are allowed and denied, and a release.
+/// Returns the build of the runtime that kernels and backends, or packages of them, describe.
+fn build(
+    kernels: Option<&str>,
+    backends: Option<Vec<String>>,
+    release: Release,
+) -> Result<RuntimeBuild> {
+    let kernels = kernels.map(|text| crate::several::kernels(text, release)).transpose()?;
+    let backends = backends.map(|names| package::backends(&names, release));
+    let backends = backends.transpose().map_err(|error| Failure::Value(error.to_string()))?;
+    Ok(RuntimeBuild { kernels, backends })
+}
+
 fn policy(allow: &[String], deny: &[String], runtime: Option<&str>) -> Result<Policy> {
     let mut policy = Policy::new();
     if let Some(release) = runtime {

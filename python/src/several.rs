@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use pte::Limits;
+use pte::check::{NEWEST, Release};
 use pte::diff::{self, Class, DiffDocument, Given};
 use pte::operators::selected::SelectedOperators;
 use pte::operators::usage::UsageReport;
@@ -26,15 +27,22 @@ pub(crate) fn ops(
 ) -> PyResult<String> {
     py.detach(|| {
         guarded(|| {
-            let list = against.as_deref().map(|text| {
-                let read = SelectedOperators::read(text);
-                read.map_err(|error| Failure::Value(error.to_string()))
-            });
-            let list = list.transpose()?;
+            let list = against.as_deref().map(|text| kernels(text, NEWEST)).transpose()?;
             let report = usage(&files, method, true)?;
             text(&report.document(list.as_ref()))
         })
     })
+}
+
+/// Returns the operators of a text: names of kernel libraries and packages with commas between, or a list.
+pub(crate) fn kernels(text: &str, release: Release) -> Result<SelectedOperators> {
+    let libraries = text.trim().split(',').map(|name| SelectedOperators::of_library(name, release));
+    if let Some(libraries) = libraries.collect::<Option<Vec<_>>>() {
+        let mut all = SelectedOperators::default();
+        libraries.into_iter().for_each(|library| all.merge(library));
+        return Ok(all);
+    }
+    SelectedOperators::read(text).map_err(|error| Failure::Value(error.to_string()))
 }
 
 /// Returns the `selected_operators.yaml` of programs.

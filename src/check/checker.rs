@@ -8,6 +8,7 @@ use core::ops::Range;
 
 use super::constants::Constants;
 use super::external::ExternalTensors;
+use super::linked::{self, RuntimeBuild};
 use super::payloads::{self, NamedSizes};
 use super::policy::Policy;
 use super::report::{Findings, Report};
@@ -43,6 +44,7 @@ pub struct Checker<'d> {
     limits: Limits,
     policy: Policy,
     data: Option<&'d [Ptd<'d>]>,
+    build: Option<&'d RuntimeBuild>,
     reads_constants: bool,
     scans: bool,
     /// The start of the program in its bundled program.
@@ -63,6 +65,7 @@ impl<'d> Checker<'d> {
             limits: Limits::UNTRUSTED,
             policy: Policy::new(),
             data: None,
+            build: None,
             reads_constants: true,
             scans: false,
             bundled: None,
@@ -87,6 +90,13 @@ impl<'d> Checker<'d> {
     #[must_use]
     pub fn data(self, data: &'d [Ptd<'d>]) -> Self {
         Self { data: Some(data), ..self }
+    }
+
+    /// Sets the build of the runtime that programs are judged for: what a method needs and the build lacks is an
+    /// Error. Without this call no build is assumed.
+    #[must_use]
+    pub fn build(self, build: &'d RuntimeBuild) -> Self {
+        Self { build: Some(build), ..self }
     }
 
     /// Sets whether to read constants that kernels may use as numbers, indices, zero points, or
@@ -183,6 +193,9 @@ impl<'d> Checker<'d> {
         let externals = tables::judge(file, constants, out);
         if let Some(version) = self.policy.release() {
             release::judge(file, version, out);
+        }
+        if let (Some(build), File::Pte(pte)) = (self.build, file) {
+            linked::judge(pte, build, self.policy.release(), out);
         }
         externals
     }

@@ -26,6 +26,7 @@ mod kernels;
 mod keys;
 mod kind;
 mod layout;
+mod linked;
 mod memory;
 mod parallel;
 mod payloads;
@@ -50,6 +51,7 @@ pub use document::{
     ABSENT, ByteWindow, CheckDocument, CheckedFile, DOCS_URL, FindingRecord, RuleDocument,
     RuleRecord, RulesDocument, UNREADABLE,
 };
+pub use linked::RuntimeBuild;
 pub use payloads::judges_payloads_of;
 pub use policy::Policy;
 pub use preset::Preset;
@@ -81,8 +83,8 @@ static TABLES: [&[&Rule]; 13] = [
 ];
 
 /// The rules for the bytes of segments, and for the file as a whole.
-static OTHERS: [&[&Rule]; 5] =
-    [contents::RULES, constants::RULES, layout::RULES, kind::RULES, release::RULES];
+static OTHERS: [&[&Rule]; 6] =
+    [contents::RULES, constants::RULES, layout::RULES, kind::RULES, release::RULES, linked::RULES];
 
 /// Returns the elements of three lists, one list after the other.
 #[expect(

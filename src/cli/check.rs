@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use pte::check::{CheckDocument, CheckedFile, Checker, Policy, judges_payloads_of, sarif};
+use pte::check::{
+    CheckDocument, CheckedFile, Checker, Policy, RuntimeBuild, judges_payloads_of, sarif,
+};
 use pte::payload::Unreadable;
 use pte::quoted::UntrustedString;
 use pte::{File, ForeignFormat, Ptd};
@@ -19,12 +21,14 @@ use super::problem::{Problem, Status, note};
 use super::refusal;
 use super::text::{count as counted, links_note, name_of, wide};
 use baseline::Baseline;
+use build::BuildArguments;
 use policy::PolicyArguments;
 use progress::CheckProgress;
 use search::{PathToCheck, Search};
 use summary::CheckSummary;
 
 mod baseline;
+mod build;
 mod policy;
 mod progress;
 mod search;
@@ -44,6 +48,8 @@ Examples:
   pte check model.pte --with weights.ptd  a program and the data file that it is used with
   pte check --deny warnings models/       exit status 1 for warnings too
   pte check --runtime 0.7 model.pte       whether release 0.7 can read it
+  pte check --kernels portable,prim model.pte   whether it loads with these kernels alone (status 0x14)
+  pte check --kernels android --backends android model.pte   whether the Android package has all it needs
   pte check --preset untrusted-upload up/ files from people whom you do not know
   pte check --write-baseline known.json . accept what is found today, and
   pte check --baseline known.json .       show what is new
@@ -78,6 +84,8 @@ pub(super) struct Check {
     #[arg(long, value_name = "PTD")]
     with: Vec<PathBuf>,
     #[command(flatten)]
+    build: BuildArguments,
+    #[command(flatten)]
     policy: PolicyArguments,
     /// Leave out the findings of this file, which --write-baseline has written.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["structure_only", "write_baseline"])]
@@ -99,6 +107,7 @@ enum OutputFormat {
 /// The settings of a check.
 struct Settings {
     policy: Policy,
+    build: RuntimeBuild,
     /// Whether all bytes are searched for executable content.
     scans: bool,
 }
@@ -129,7 +138,8 @@ impl Check {
         let policy = self.policy.policy(&config.check, say)?;
         let preset = self.policy.preset(&config.check)?;
         let scans = self.scan_blobs || preset.is_some_and(|preset| preset.scans);
-        let settings = Settings { policy, scans: scans && !self.structure_only };
+        let build = self.build.build(policy.release())?;
+        let settings = Settings { policy, build, scans: scans && !self.structure_only };
         let accepted = self.baseline.clone().or_else(|| config.baseline());
         let accepted = accepted.filter(|_| self.write_baseline.is_none() && !self.structure_only);
         let mut baseline = accepted.as_deref().map(Baseline::read).transpose()?;
@@ -293,6 +303,7 @@ impl Check {
             return Ok(with_status(checked));
         }
         let mut checker = Checker::new().limits(common.limits()).policy(settings.policy.clone());
+        checker = checker.build(&settings.build);
         checker =
             checker.scan(settings.scans).bundled(input.bundle.as_ref().map(|of| of.program.start));
         let mut names = &[][..];

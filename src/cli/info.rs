@@ -22,7 +22,8 @@ use super::{Common, Format};
 
 /// Summarize files on one screen
 ///
-/// Reads the headers, the FlatBuffer and the graphs of delegates, never the data of a segment.
+/// Also says which kernel libraries and backends a runtime must link to load the file. Reads the headers, the
+/// FlatBuffer and the graphs of delegates, never the data of a segment.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -221,6 +222,7 @@ fn show_program(program: &ProgramSummary, out: &mut Output) -> fmt::Result {
         }
         more(out, program.operators.len(), MAX_OPERATORS)?;
     }
+    show_link(program, out)?;
     if program.delegate_calls > 0 {
         let kernels = program.operators.iter().map(|op| op.calls).fold(0, u64::saturating_add);
         let delegates = count(program.delegate_calls, "call");
@@ -269,6 +271,25 @@ fn show_program(program: &ProgramSummary, out: &mut Output) -> fmt::Result {
         label(out, "traces", &format!("{traces} {DIM}with {what}{DIM:#}"))?;
     }
     Ok(())
+}
+
+/// Shows what a runtime needs to link, and the operators that no library of upstream has.
+fn show_link(program: &ProgramSummary, out: &mut Output) -> fmt::Result {
+    let kernels: Vec<_> = program.libraries.iter().map(|library| library.name.into()).collect();
+    let backends: Vec<_> =
+        program.backends.iter().take(MAX_METHODS).map(|backend| name(&backend.id)).collect();
+    let parts = [kernels, backends].into_iter().filter(|part| !part.is_empty());
+    let parts: Vec<_> = parts.map(|part| part.join(", ")).collect();
+    if !parts.is_empty() {
+        label(out, "link", &parts.join("; "))?;
+    }
+    let unknown = program.unknown_operators.iter().take(MAX_OPERATORS);
+    for (nth, operator) in unknown.enumerate() {
+        let title = if nth == 0 { "unknown" } else { "" };
+        let operator = name(operator);
+        label(out, title, &format!("{operator} {DIM}· no library of ExecuTorch has it{DIM:#}"))?;
+    }
+    more(out, program.unknown_operators.len(), MAX_OPERATORS)
 }
 
 /// Shows the operators and datatypes in the graphs of one backend.

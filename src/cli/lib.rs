@@ -24,6 +24,7 @@ mod graph;
 mod info;
 mod input;
 mod json;
+mod kernels;
 mod man;
 mod map;
 mod memory;

@@ -5,18 +5,21 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use pte::File;
+use pte::check::NEWEST;
+use pte::operators::Library;
 use pte::operators::selected::SelectedOperators;
 use pte::operators::usage::{NodeEntry, Usage, UsageReport};
 use pte::tensors::datatype_name;
 
 use super::Common;
 use super::input::{self, Input, Readable};
+use super::kernels::KernelList;
 use super::output::{Content, Output, formatted};
 use super::problem::{BOLD, DIM, NAME, Problem, Status};
 use super::refusal::Refusals;
-use super::text::{self, count as counted, grouped, name, name_of, wide};
+use super::text::{self, count as counted, grouped, name, wide};
 
-/// List operators and backends with call counts and dtypes
+/// List operators and backends, and which kernel library to link for each
 ///
 /// By method and over all files. Operators are listed by their names in the file, known or not. YAML is
 /// the `selected_operators.yaml` of ExecuTorch's selective build, as its gen_oplist writes it: give it
@@ -26,13 +29,15 @@ use super::text::{self, count as counted, grouped, name, name_of, wide};
 Examples:
   pte ops model.pte
   pte ops --format yaml a.pte b.pte -o selected_operators.yaml
+  pte ops model.pte --against portable,prim    operators that these kernel libraries lack
   pte ops model.pte --against selected_operators.yaml    operators that a build lacks
   pte ops model.pte --method forward
   pte ops --json model.pte | jq -r '.operators[].name'
 
 JSON, \"schema\": \"pte.ops/1\":
   files      path, method_count, methods (the first 1,024): name, operators, backends
-  operators  of all files: name, calls, dtypes, kernels (a key for each different call, such as
+  operators  of all files: name, library (to link: prim, portable, optimized,
+             quantized, llm, cortex_m, cadence; null if none of ExecuTorch's has it), calls, dtypes, kernels (a key for each different call, such as
              v1/6;0,1|6;0: dtype and dim order of each tensor)
   backends   of all files: id, delegates, calls
   missing    with --against: the operators that are not in LIST, null without it; missing_dtypes:
@@ -44,10 +49,10 @@ pub(super) struct Ops {
     /// Programs, or - for standard input.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Show only the operators that are not in this list: a selected_operators.yaml, or one name on each
-    /// line. Only names are compared.
+    /// Show only the operators that these lack: kernel libraries (portable,prim) or a package (wheel,
+    /// android, ios) with commas between, or files: a selected_operators.yaml, or one name on each line.
     #[arg(long, value_name = "LIST")]
-    against: Option<PathBuf>,
+    against: Option<KernelList>,
     /// Only this method.
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
@@ -74,15 +79,16 @@ impl Ops {
 
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let format = if self.json { OutputFormat::Json } else { self.format };
-        input::once(self.files.iter().chain(&self.against))?;
+        let against = self.against.iter().flat_map(|list| list.files(NEWEST));
+        let inputs: Vec<_> = self.files.iter().chain(against).cloned().collect();
+        input::once(&inputs)?;
         if format == OutputFormat::Yaml && self.against.is_some() {
             let message = "--format yaml and --against cannot be combined";
             return Err(Problem::Usage(message.into()));
         }
         let content = if format == OutputFormat::Text { Content::Text } else { Content::Plain };
-        let inputs: Vec<_> = self.files.iter().chain(&self.against).cloned().collect();
         let mut out = Output::beside(common.output.as_deref(), content, &inputs)?;
-        let list = self.against.as_deref().map(read_list).transpose()?;
+        let list = self.against.as_ref().map(|list| list.read(NEWEST)).transpose()?;
         let report = self.method.as_ref().map(UsageReport::of_method);
         let (mut report, mut refused) = (report.unwrap_or_default(), Refusals::default());
         let mut status = Status::Good;
@@ -128,22 +134,6 @@ fn read(path: &Path, common: &Common, report: &mut UsageReport) -> Result<(), Pr
         }
         File::Ptd(_) => Err(input.absent("this is a .ptd, which has no operators".into())),
     }
-}
-
-fn read_list(path: &Path) -> Result<SelectedOperators, Problem> {
-    let name = name_of(path);
-    let text = input::read_text(path)?.map_err(|_| {
-        let message = format!(
-            "{name} is not text, so it is no list of operators: `pte ops --format yaml` writes one"
-        );
-        Problem::Usage(message.into())
-    })?;
-    SelectedOperators::read(&text).map_err(|error| Problem::Text {
-        file: name,
-        error: error.message.into(),
-        place: format!("line {}", error.line).into(),
-        status: Status::Usage,
-    })
 }
 
 /// Shows the operators that a list lacks, then those for which the list lacks kernels of some
@@ -207,7 +197,8 @@ fn show_usage(usage: &Usage, out: &mut Output) -> fmt::Result {
         .iter()
         .map(|(id, of)| {
             let dtypes: Vec<_> = of.dtypes.iter().map(|&dtype| text::dtype(dtype)).collect();
-            (of.calls, name(id), dtypes.join(", "))
+            let library = Library::to_link(id.raw(), NEWEST).map_or("unknown", |of| of.name);
+            (of.calls, name(id), format!("{library:<9}  {}", dtypes.join(", ")))
         })
         .collect();
     let backends = usage

@@ -17,6 +17,8 @@ pub mod limits;
 
 pub mod release;
 
+pub mod package;
+
 pub mod backend;
 
 pub mod foreign;

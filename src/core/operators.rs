@@ -12,6 +12,9 @@ use pte_schema::program::view::{ExecutionPlan, KernelCall, Operator};
 pub mod contracts;
 mod kernel;
 mod kind;
+mod library;
+mod registered;
+mod registration;
 mod scalar;
 pub mod selected;
 mod table;
@@ -20,6 +23,7 @@ mod yaml;
 
 pub use kernel::{Copied, Hazard, Kernel, OLDEST, TESTED_RELEASES};
 pub use kind::{Gives, Kind, Kinds};
+pub use library::{LIBRARIES, Library};
 pub use scalar::{LOCAL_SCALAR_DENSE, Scalar};
 pub use table::{KERNELS, kernel, rearranges};
 

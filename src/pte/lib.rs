@@ -45,7 +45,9 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 
 pub use pte_check::sound;
-pub use pte_core::{build, element, file, method, model, operators, payload, ptd, release};
+pub use pte_core::{
+    build, element, file, method, model, operators, package, payload, ptd, release,
+};
 pub use pte_flat as flat;
 pub use pte_flat::quoted;
 pub use pte_schema as schema;

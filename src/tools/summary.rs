@@ -44,8 +44,9 @@ mod sections;
 pub use data::{DtypeSummary, EntrySummary, PtdSummary};
 pub use other::{PayloadSummary, ProfileSummary, RecordSummary};
 pub use program::{
-    BackendSummary, ConstantValue, DatatypeSummary, GraphSummary, MethodSummary, OperatorSummary,
-    ProgramSummary, SectionAmount, SectionSummary, ValueKind, ValueSummary, WeightSummary,
+    BackendSummary, ConstantValue, DatatypeSummary, GraphSummary, LibrarySummary, MethodSummary,
+    OperatorSummary, ProgramSummary, SectionAmount, SectionSummary, ValueKind, ValueSummary,
+    WeightSummary,
 };
 
 /// The document `pte.info/1`: summaries of files.

@@ -190,3 +190,21 @@ fn against_compares_the_dtypes_of_kernels() {
     assert_eq!(document["missing"], serde_json::json!([]));
     assert_eq!(document["missing_dtypes"][0]["dtypes"], serde_json::json!(["FLOAT"]));
 }
+
+/// The operators of ExecuTorch's own `extension/llm` are known, and `info` says what to link for a file.
+#[test]
+fn info_says_which_libraries_to_link_and_names_unknown_operators() {
+    let link = |file| {
+        let shown = good(&["info", file]);
+        let lines = shown.lines().map(str::trim);
+        lines
+            .filter(|line| line.starts_with("link ") || line.starts_with("unknown "))
+            .map(String::from)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(link("tests/data/pte/llm_sdpa.pte"), ["link        prim, llm"]);
+    let unknown = "unknown     corpus::masksum.out · no library of ExecuTorch has it";
+    assert_eq!(link("tests/data/pte/args_custom_op_all_kinds.pte"), [unknown]);
+    let found = good(&["check", "tests/data/pte/llm_sdpa.pte"]);
+    assert!(!found.contains("operator-unknown"), "{found}");
+}

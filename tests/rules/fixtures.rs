@@ -10,8 +10,8 @@ use core::fmt::Write;
 use std::collections::BTreeSet;
 use std::fs;
 
-use pte::check::{Checker, Policy};
-use pte::check::{RULES, Report, Rule};
+use pte::check::{Checker, NEWEST, Policy, RULES, Report, Rule, RuntimeBuild};
+use pte::operators::selected::SelectedOperators;
 use pte::{Handle, Limits, OpenError, Ptd};
 
 use crate::support::build;
@@ -66,7 +66,7 @@ fn broken(rule: &Rule) -> Result<String, String> {
 
 /// Every finding: the rule, and its place and message.
 pub(super) fn judge(fixture: &Fixture) -> Vec<(String, String)> {
-    let Parts { bytes, with, runtime, also } = fixture.parts();
+    let Parts { bytes, with, runtime, kernels, backends, also } = fixture.parts();
     let handle = match Handle::open(&bytes[..], &Limits::UNTRUSTED) {
         Ok(handle) => handle,
         Err(OpenError::Refused(error)) => {
@@ -79,6 +79,12 @@ pub(super) fn judge(fixture: &Fixture) -> Vec<(String, String)> {
         let number = |nth: usize| u32::try_from(runtime[nth].as_u64().unwrap()).unwrap();
         checker = checker.policy(Policy::new().runtime((number(0), number(1))));
     }
+    let kernels = kernels.map(|name| {
+        SelectedOperators::of_library(name.as_str().unwrap(), NEWEST).expect("a kernel library")
+    });
+    let backends = backends.map(|ids| serde_json::from_value(ids).unwrap());
+    let build = RuntimeBuild { kernels, backends };
+    checker = checker.build(&build);
     let built: Option<Vec<_>> = with.map(|with| {
         with.as_array().unwrap().iter().map(|ptd| build::file(&ptd.to_string())).collect()
     });

@@ -9,6 +9,8 @@
 //!   "remove": ["/root/segments"],
 //!   "with": [{…}],                     the .ptd files that a program is judged with
 //!   "runtime": [0, 7],                 the release that the file is judged for
+//!   "kernels": "portable",             the kernel library of the build that the file is judged for
+//!   "backends": ["XnnpackBackend"],    the backends of that build
 //!   "also": ["plans-empty"]            what both break, where nothing breaks the rule alone
 //! }
 //! ```
@@ -28,6 +30,8 @@ pub struct Parts {
     pub bytes: Vec<u8>,
     pub with: Option<Value>,
     pub runtime: Option<Value>,
+    pub kernels: Option<Value>,
+    pub backends: Option<Value>,
     pub also: Value,
 }
 
@@ -60,8 +64,10 @@ impl Fixture {
         let mut json = self.0.clone();
         let with = json.as_object_mut().unwrap().remove("with");
         let runtime = json.as_object_mut().unwrap().remove("runtime");
+        let kernels = json.as_object_mut().unwrap().remove("kernels");
+        let backends = json.as_object_mut().unwrap().remove("backends");
         let also = json.as_object_mut().unwrap().remove("also").unwrap_or_default();
-        Parts { bytes: build::file(&json.to_string()), with, runtime, also }
+        Parts { bytes: build::file(&json.to_string()), with, runtime, kernels, backends, also }
     }
 }
 

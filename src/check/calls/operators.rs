@@ -10,6 +10,7 @@ use crate::kernels::{self, Kernels};
 use crate::report::Findings;
 use crate::site::Plan;
 use pte_core::error::PathComponent;
+use pte_core::operators::{Library, name_until_nul};
 use pte_core::pte::operator_name;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::Table;
@@ -38,7 +39,9 @@ pub(super) fn check(plan: &Plan<'_, '_>, kernels: &Kernels, out: &mut Findings) 
                 let len = len.saturating_add(name.len());
                 if len > LONGEST_NAME {
                     find(&OPERATOR_NAME_LONG, &|| format!("a name of {len} characters"));
-                } else if !usize::try_from(nth).is_ok_and(|nth| kernels.is_known(nth)) {
+                } else if !usize::try_from(nth).is_ok_and(|nth| kernels.is_known(nth))
+                    && !Library::any_has(&name_until_nul(operator))
+                {
                     find(&kernels::OPERATOR_UNKNOWN, &|| {
                         format!("{:?} is none of the runtime's", operator_name(operator))
                     });

@@ -3,9 +3,14 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::fmt;
 
 use pte_schema::scalar::ScalarType;
+
+use super::library::{LIBRARIES, Library};
+use crate::package::{PACKAGES, Package};
+use crate::release::Release;
 
 /// The operators in a build of the runtime, from a list of names or from a
 /// `selected_operators.yaml`.
@@ -25,6 +30,8 @@ pub struct SelectedOperators {
     /// For each operator, the dtypes of its kernels, if the list has them; `None` for all dtypes.
     dtypes: BTreeMap<String, Option<BTreeSet<i8>>>,
     all: bool,
+    /// Kernel libraries of upstream, each as it is in a release.
+    libraries: Vec<(&'static Library, Release)>,
 }
 
 /// The error of a text that is not a list of operators.
@@ -65,11 +72,57 @@ impl SelectedOperators {
         read.map_err(|(line, message)| ListError { line, message })
     }
 
+    /// Returns the operators of a kernel library, or of all libraries of a package, in `release`: `portable`,
+    /// `portable_ops_lib` or `android`. `None` if `name` is the name of neither.
+    #[must_use]
+    pub fn of_library(name: &str, release: Release) -> Option<Self> {
+        let libraries = match Package::of_name(name) {
+            Some(package) => package.kernels.iter().copied().filter_map(Library::of_name).collect(),
+            None => Vec::from([Library::of_name(name)?]),
+        };
+        let libraries = libraries.into_iter().map(|library| (library, release)).collect();
+        Some(Self { libraries, ..Self::default() })
+    }
+
+    /// Returns the names that [`of_library`](Self::of_library) takes.
+    pub fn library_names() -> impl Iterator<Item = &'static str> {
+        let libraries = LIBRARIES.iter().map(|library| library.name);
+        libraries.chain(PACKAGES.iter().map(|package| package.name))
+    }
+
+    /// Adds the operators of another list.
+    pub fn merge(&mut self, other: Self) {
+        let of_one =
+            |list: &Self, name: &str| list.contains(name) && !list.dtypes.contains_key(name);
+        // A list that has an operator for all dtypes has its kernels for those of the other list, too.
+        let mut dtypes: BTreeMap<_, _> = self
+            .dtypes
+            .iter()
+            .chain(&other.dtypes)
+            .map(|(name, _)| {
+                let both = [&*self, &other].map(|list| list.dtypes.get(name));
+                let any = of_one(self, name) || of_one(&other, name);
+                let known =
+                    both.into_iter().flatten().map(Option::as_ref).collect::<Option<Vec<_>>>();
+                let dtypes = known.filter(|_| !any);
+                (name.clone(), dtypes.map(|lists| lists.into_iter().flatten().copied().collect()))
+            })
+            .collect();
+        core::mem::swap(&mut self.dtypes, &mut dtypes);
+        self.names.extend(other.names);
+        self.with_overloads.extend(other.with_overloads);
+        self.libraries.extend(other.libraries);
+        self.all |= other.all;
+    }
+
     /// Returns whether the build has the operator `name`, which includes its overload.
     #[must_use]
     pub fn contains(&self, name: &str) -> bool {
         let root = name.split_once('.').map_or(name, |(root, _)| root);
-        self.all || self.names.contains(name) || self.with_overloads.contains(root)
+        self.all
+            || self.names.contains(name)
+            || self.with_overloads.contains(root)
+            || self.libraries.iter().any(|(library, release)| library.has(name, *release))
     }
 
     /// Returns whether the build has kernels of the operator `name` for `dtype`. A list without dtypes

@@ -6,7 +6,9 @@ use alloc::vec::Vec;
 use super::{DataAmount, length};
 use pte_core::method::{self, Instruction};
 use pte_core::operators::usage::{add_calls, most_called};
+use pte_core::operators::{LIBRARIES, Library};
 use pte_core::pte::{Pte, Storage};
+use pte_core::release::NEWEST;
 use pte_flat::bytes::{narrow, wide};
 use pte_flat::cost;
 use pte_flat::quoted::UntrustedString;
@@ -28,6 +30,10 @@ pub struct ProgramSummary {
     pub method_count: u64,
     /// The operators of all methods, the most called first.
     pub operators: Vec<OperatorSummary>,
+    /// The kernel libraries of upstream to link for the operators, as they are in the newest release.
+    pub libraries: Vec<LibrarySummary>,
+    /// The operators that no kernel library of upstream has.
+    pub unknown_operators: Vec<UntrustedString>,
     /// The number of instructions of all methods that call a delegate.
     pub delegate_calls: u64,
     /// The backends of all methods, by id.
@@ -144,6 +150,17 @@ pub struct OperatorSummary {
     pub name: UntrustedString,
     /// The number of instructions that call the operator.
     pub calls: u64,
+}
+
+/// A kernel library to link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct LibrarySummary {
+    /// The short name, such as `portable`.
+    pub name: &'static str,
+    /// The CMake target, such as `portable_ops_lib`.
+    pub target: &'static str,
 }
 
 /// A backend and its delegates.
@@ -303,7 +320,9 @@ impl ProgramSummary {
             }
         }
         let operators = most_called(calls).into_iter();
-        let operators = operators.map(|(name, calls)| OperatorSummary { name, calls }).collect();
+        let operators: Vec<_> =
+            operators.map(|(name, calls)| OperatorSummary { name, calls }).collect();
+        let (libraries, unknown_operators) = libraries(&operators);
         let mut named_data = DataAmount::default();
         for (_, range) in pte.named_data() {
             named_data.add(length(&range.unwrap_or_default()));
@@ -313,6 +332,8 @@ impl ProgramSummary {
             methods,
             method_count,
             operators,
+            libraries,
+            unknown_operators,
             delegate_calls,
             backends: backends
                 .into_iter()
@@ -515,3 +536,16 @@ const MAX_ENDS: usize = 1 << 14;
 /// The maximum number of sizes that are listed: one more than a tensor can have, which shows that
 /// there are too many.
 pub(super) const MAX_SIZES: usize = 17;
+
+/// Returns the kernel libraries to link for the called operators, and the called operators that no library has.
+fn libraries(operators: &[OperatorSummary]) -> (Vec<LibrarySummary>, Vec<UntrustedString>) {
+    let (mut needed, mut unknown) = (Vec::new(), Vec::new());
+    for operator in operators.iter().filter(|operator| operator.calls > 0) {
+        match Library::to_link(operator.name.raw(), NEWEST) {
+            Some(library) => needed.push(library.name),
+            None => unknown.push(operator.name.clone()),
+        }
+    }
+    let needed = LIBRARIES.iter().filter(|library| needed.contains(&library.name));
+    (needed.map(|&Library { name, target, .. }| LibrarySummary { name, target }).collect(), unknown)
+}

@@ -4,8 +4,10 @@ use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::super::library::Library;
 use super::{MethodUsage, ProgramUsage, Usage, UsageReport};
 use crate::operators::selected::SelectedOperators;
+use crate::release::NEWEST;
 use pte_flat::quoted::UntrustedString;
 use pte_schema::scalar::ScalarType;
 
@@ -74,6 +76,8 @@ pub struct MethodUsageEntry<'r> {
 pub struct OperatorEntry<'r> {
     /// The name with its overload.
     pub name: &'r UntrustedString,
+    /// The kernel library of upstream to link for the operator, by its short name; `None` if no library has it.
+    pub library: Option<&'static str>,
     /// The number of instructions that call the operator.
     pub calls: u64,
     /// The dtypes of the tensors in its calls. The document has their names.
@@ -177,6 +181,7 @@ impl<'r> From<&'r MethodUsage> for MethodUsageEntry<'r> {
 fn operators(usage: &Usage, kernels: bool) -> Vec<OperatorEntry<'_>> {
     let all = usage.operators.iter().map(|(name, operator)| OperatorEntry {
         name,
+        library: Library::to_link(name.raw(), NEWEST).map(|library| library.name),
         calls: operator.calls,
         dtypes: &operator.dtypes,
         kernels: kernels.then_some(&operator.kernels),

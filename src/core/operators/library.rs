@@ -1,0 +1,106 @@
+//! The kernel libraries of upstream: which of them registers an operator, and the CMake target to link.
+
+use super::registered;
+use super::registration::{OLDEST_LISTED, Registered};
+use crate::release::{NEWEST, Release};
+
+/// A kernel library of upstream.
+#[derive(Debug)]
+pub struct Library {
+    /// The short name: `portable`.
+    pub name: &'static str,
+    /// The CMake target that registers its kernels. Its whole archive is to be linked: nothing refers to a kernel.
+    pub target: &'static str,
+    /// The operators, sorted by full name.
+    operators: &'static [Registered],
+}
+
+/// The kernel libraries. The first that has an operator is the one to link for it: the smallest runtimes link prim and
+/// portable.
+///
+/// The targets are in upstream's `CMakeLists.txt` beside each list of operators, that of `optimized` in
+/// `configurations/CMakeLists.txt`; `runtime/executor` links the prim operators into `executorch`.
+pub static LIBRARIES: &[Library] = &[
+    Library { name: "prim", target: "executorch", operators: registered::PRIM },
+    Library { name: "portable", target: "portable_ops_lib", operators: registered::PORTABLE },
+    Library {
+        name: "optimized",
+        target: "optimized_native_cpu_ops_lib",
+        operators: registered::OPTIMIZED,
+    },
+    Library { name: "quantized", target: "quantized_ops_lib", operators: registered::QUANTIZED },
+    Library { name: "llm", target: "custom_ops", operators: registered::LLM },
+    Library { name: "cortex_m", target: "cortex_m_ops_lib", operators: registered::CORTEX_M },
+    Library { name: "cadence", target: "cadence_ops_lib", operators: registered::CADENCE },
+];
+
+impl Library {
+    /// Returns the library with this short name or this CMake target.
+    pub fn of_name(name: &str) -> Option<&'static Self> {
+        LIBRARIES.iter().find(|library| library.name == name || library.target == name)
+    }
+
+    /// Returns the library to link for an operator, if any library of `release` registers it.
+    pub fn to_link(operator: &str, release: Release) -> Option<&'static Self> {
+        LIBRARIES.iter().find(|library| library.has(operator, release))
+    }
+
+    /// Returns whether any library of any release registers the operator.
+    pub fn any_has(operator: &str) -> bool {
+        LIBRARIES.iter().any(|library| library.row(operator).is_some())
+    }
+
+    /// Returns whether the library registers the operator in `release`. Releases before 1.0 are taken for 1.0, those
+    /// after the newest known one for that one.
+    pub fn has(&self, operator: &str, release: Release) -> bool {
+        let release = release.clamp(OLDEST_LISTED, NEWEST);
+        self.row(operator).is_some_and(|row| {
+            row.since <= release && row.until.is_none_or(|until| release < until)
+        })
+    }
+
+    fn row(&self, operator: &str) -> Option<&'static Registered> {
+        let found = self.operators.binary_search_by(|row| row.operator.cmp(operator)).ok()?;
+        self.operators.get(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operators::KERNELS;
+
+    #[test]
+    fn rows_are_sorted_and_their_releases_are_known() {
+        for library in LIBRARIES {
+            let rows = library.operators;
+            assert!(
+                !rows.is_empty() && rows.is_sorted_by(|one, next| one.operator < next.operator)
+            );
+            for Registered { operator, since, until } in rows {
+                assert!((OLDEST_LISTED..=NEWEST).contains(since), "{operator}");
+                assert!(until.is_none_or(|until| *since < until && until <= NEWEST), "{operator}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_operator_with_a_signature_has_a_library() {
+        let without: Vec<_> =
+            KERNELS.iter().map(|row| row.name).filter(|name| !Library::any_has(name)).collect();
+        // Upstream's example of a custom operator, which only its ahead-of-time library registers.
+        assert_eq!(without, ["aten::allclose.Tensor", "aten::allclose.out"]);
+    }
+
+    #[test]
+    fn the_first_library_that_has_an_operator_is_the_one_to_link() {
+        let link = |operator| Library::to_link(operator, NEWEST).map(|library| library.name);
+        assert_eq!(link("aten::sym_size.int"), Some("prim"));
+        assert_eq!(link("aten::add.out"), Some("portable"));
+        assert_eq!(link("aten::_fft_r2c.out"), Some("optimized"));
+        assert_eq!(link("quantized_decomposed::add.out"), Some("quantized"));
+        assert_eq!(link("llama::custom_sdpa.out"), Some("llm"));
+        assert_eq!(link("mine::op.out"), None);
+        assert_eq!(Library::to_link("llama::gated_delta_rule.out", (1, 4)).map(|of| of.name), None);
+    }
+}
