@@ -35,6 +35,7 @@ mod fusion;
 mod nodes;
 mod order;
 mod plain;
+mod requantized;
 mod scales;
 mod shape;
 mod shapes;
@@ -105,6 +106,11 @@ rules! {
         "The backend refuses the graph."
         LOWER_AGAIN
         Refuses ["11.4"];
+    XNNPACK_SCALE = Error "xnnpack-scale"
+        "The scales of a quantized layer, input × filter ÷ output, are less than 256; with a constant matrix, at most 255."
+        "The backend refuses the graph. In some graphs it frees memory twice then, and aborts."
+        "The calibrated range of the layer's output is too small: calibrate with inputs like those of use, and lower the model again."
+        Crashes ["11.4"];
     XNNPACK_ATTRIBUTE = Error "xnnpack-attribute"
         "The attributes of a node are ones that the backend takes."
         "The backend refuses the graph, divides by zero, or reads past a list."
@@ -230,9 +236,9 @@ fn judge<'p, 'b>(
 ) -> Option<Judged<'p>> {
     let (mut found, mut notes) = (out.another(), out.another());
     let mut unread = Unread::new(out);
-    let values = values::judge(site, named, &mut unread, &mut found);
+    let mut values = values::judge(site, named, &mut unread, &mut found);
     if found.is_empty() {
-        scales::judge(site, &values, read, &mut found);
+        scales::judge(site, &mut values, read, &mut found);
     }
     let nodes = judge_nodes(site, &values, &mut unread, &mut found);
     if found.is_empty() && nodes.have_copies {

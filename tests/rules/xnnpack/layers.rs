@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{hold, is_broken, judge, passes};
+use super::{found, hold, is_broken, judge, passes};
+use crate::support::build;
 use crate::support::xnnpack::{
-    Constant, Inner, Input, Output, Tensor, changed, graph, node, sound,
+    Constant, Inner, Input, Output, Tensor, changed, graph, inline, node, sound,
 };
 
 /// Input, filter, the biases, output: the combinations that the backend has kernels for.
@@ -271,10 +272,7 @@ fn filters_are_constants_unless_a_linear_layer_has_floats() {
     "#,
     );
     // Inline, since the runtime frees a payload in a segment, with the bias.
-    passes(
-        &crate::support::xnnpack::inline(&with(Input, Constant, ["fp16"; 4])),
-        "a filter of fp16",
-    );
+    passes(&inline(&with(Input, Constant, ["fp16"; 4])), "a filter of fp16");
     let bytes = ["qint8", "qint8", "qint32", "qint8"];
     passes(&with(Constant, Constant, bytes), "constants");
     let found = judge(&with(Input, Constant, bytes));
@@ -379,6 +377,144 @@ fn images_are_as_large_as_the_kernel_and_have_its_channels() {
                      => xnnpack-shape: the nodes compute [1, 1, 5, {channels}]"
             ),
         );
+    }
+}
+
+/// The backend computes the factor of the sums in f32, and refuses to create the layer. In a graph that it changed
+/// before, it frees memory twice then.
+#[test]
+fn the_scales_of_a_layer_make_no_factor_of_256_or_more() {
+    let too_large = "xnnpack-scale: the backend takes less than 256";
+    let mut count = 0;
+    for (operator, taken) in layers() {
+        for (input, filter, biases, output) in taken {
+            // Inputs and outputs of bytes, one scale for each: 0.5 × the filter's ÷ 0.5.
+            if !["qint8", "quint8"].contains(&input) {
+                continue;
+            }
+            let program = layer(operator, [input, filter, biases[0], output]);
+            hold(
+                &program,
+                &format!(
+                    "q0/scale = 255.99998
+                     q0/scale = 256.0 => {too_large}
+                     q0/scale = 3e38; q3/scale = 2e-38 => {too_large}
+                     q0/scale = 2e-38; q3/scale = 3e38
+                     q3/scale = 0.0009765625 => xnnpack-scale: scales 0.5 × 0.5 ÷ 0.0009765625 are 256.0"
+                ),
+            );
+            let filter_scale = match filter.starts_with("qc") {
+                true => "q1/scale/1",
+                false => "q1/scale",
+            };
+            hold(
+                &program,
+                &format!(
+                    "{filter_scale} = 255.99998
+                     {filter_scale} = 256.0 => {too_large}"
+                ),
+            );
+            count += 1;
+        }
+    }
+    assert_eq!(count, 13);
+    // The sums of a layer that is quantized when it runs are scaled to f32.
+    let dynamic = layer("XNNConv2d", ["qdint8", "qcint8", "fp32", "fp32"]);
+    hold(&dynamic, "q1/scale/1 = 1e30");
+}
+
+/// Scales in a constant are compared as those in the graph.
+#[test]
+fn the_largest_scale_of_a_filter_may_be_in_a_constant() {
+    let program = layer("XNNConv2d", ["qint8", "qcint8", "qcint32", "qint8"]);
+    // The constant of the bias has the scales of the filter too.
+    let bytes = build::file(&changed(&program, "q1/scale_buffer_idx = 2").to_string());
+    let payload = bytes.windows(4).position(|window| window == b"XH00").unwrap() - 4;
+    let constants = u32::from_le_bytes(bytes[payload + 18..payload + 22].try_into().unwrap());
+    let bias = payload + constants as usize + 5 * 3 * 3 * 2;
+    for (scale, is_refused) in [(255.0_f32, false), (256.0, true)] {
+        let mut bytes = bytes.clone();
+        for (nth, scale) in [0.5, 0.5, 0.5, scale, 0.5].into_iter().enumerate() {
+            bytes[bias + 4 * nth..][..4].copy_from_slice(&scale.to_le_bytes());
+        }
+        let found = found(&bytes, None);
+        match is_refused {
+            true => is_broken(&found, "xnnpack-scale", "0.5 × 256.0 ÷ 0.5", "256"),
+            false => assert!(found.is_empty(), "{found:?}"),
+        }
+    }
+}
+
+/// Only a product with a constant matrix has bounds, and others than layers have.
+#[test]
+fn the_scales_of_a_product_with_a_constant_matrix_have_two_bounds() {
+    let ids = json!({"input1_id": 0, "input2_id": 1, "output_id": 2});
+    for (role, is_judged) in [(Constant, true), (Input, false)] {
+        let values: [Tensor<'_>; 3] =
+            [(Input, "qint8", &[3, 4]), (role, "qint8", &[4, 5]), (Output, "qint8", &[3, 5])];
+        let program = graph(&values, &[node("XNNBatchMatrixMultiply", ids.clone())]);
+        for (change, part) in [
+            ("q0/scale = 255.0", None),
+            (
+                "q0/scale = 255.00002",
+                Some("are 255.00002: the backend takes more than 0 and at most 255"),
+            ),
+            ("q0/scale = 2e-38; q2/scale = 3e38", Some("are 0.0: the backend takes more than 0")),
+        ] {
+            let changed = inline(&changed(&program, change));
+            match part.filter(|_| is_judged) {
+                Some(part) => is_broken(&judge(&changed), "xnnpack-scale", part, change),
+                None => passes(&changed, change),
+            }
+        }
+    }
+}
+
+/// Convolutions and averages of fp16 round the range of their output to fp16 before they compare it.
+#[test]
+fn a_range_of_fp16_holds_two_numbers() {
+    let range = |least, most| {
+        format!("x0/output_min_max = {{\"output_min\": {least}, \"output_max\": {most}}}")
+    };
+    let average = changed(
+        &sound("XNNAvgPooling2d"),
+        r#"v0/datatype = "xnn_datatype_fp16"; v1/datatype = "xnn_datatype_fp16";
+           a0/scalar_type = "HALF"; a1/scalar_type = "HALF""#,
+    );
+    let half = |operator| layer(operator, ["fp16", "fp32", "fp32", "fp16"]);
+    let float = |operator| layer(operator, ["fp32", "fp32", "fp32", "fp32"]);
+    let of_half = [half("XNNConv2d"), half("XNNDepthwiseConv2d"), average];
+    let others = [
+        half("XNNConvTranspose2d"),
+        half("XNNFullyConnected"),
+        float("XNNConv2d"),
+        sound("XNNAvgPooling2d"),
+    ];
+    for (least, most, is_one) in [
+        ("1", "1", true),
+        ("1", "1.00048828125", true),
+        ("1", "1.0004884", false),
+        ("65504", "65519", true),
+        ("65504", "65520", false),
+        ("70000", "80000", true),
+        ("0", "2.98e-8", true),
+        ("0", "2.99e-8", false),
+        ("-70000", "1e30", false),
+        ("-0.0", "0.0", true),
+    ] {
+        let change = range(least, most);
+        for program in &of_half {
+            let changed = changed(program, &change);
+            match is_one {
+                true => {
+                    is_broken(&judge(&changed), "xnnpack-attribute", "one number of fp16", &change)
+                }
+                false => passes(&changed, &change),
+            }
+        }
+        for program in &others {
+            passes(&changed(program, &change), &change);
+        }
     }
 }
 

@@ -122,15 +122,18 @@ fn a_softmax_has_elements_to_add() {
     is_broken(&found, "xnnpack-datatype", "no kernel for xnn_datatype_qint8", "softmax");
 }
 
-/// Elements that are moved keep their scale, so both values have the same.
+/// Elements that are moved or clamped keep their scale, so both values have the same.
 #[test]
 fn moved_elements_keep_their_quantization() {
-    for (operator, sizes) in
-        [("XNNCopy", [2, 3]), ("XNNStaticTranspose", [3, 2]), ("XNNStaticReshape", [3, 2])]
-    {
+    for (operator, sizes) in [
+        ("XNNClamp", [2, 3]),
+        ("XNNCopy", [2, 3]),
+        ("XNNStaticTranspose", [3, 2]),
+        ("XNNStaticReshape", [3, 2]),
+    ] {
         let values: [Tensor<'_>; 2] = [(Input, "qint8", &[2, 3]), (Output, "qint8", &sizes)];
         let attributes = match operator {
-            "XNNCopy" => json!({"input_id": 0, "output_id": 1}),
+            "XNNClamp" | "XNNCopy" => json!({"input_id": 0, "output_id": 1}),
             "XNNStaticTranspose" => {
                 json!({"num_dims": 2, "perm": [1, 0], "input_id": 0, "output_id": 1})
             }

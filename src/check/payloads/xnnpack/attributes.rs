@@ -5,8 +5,9 @@ use alloc::string::String;
 
 use super::XNNPACK_ATTRIBUTE;
 use super::shape::MOST_DIMENSIONS;
-use super::value::Wrong;
+use super::value::{Value, Wrong};
 use pte_flat::view::Vector;
+use pte_schema::xnnpack::XNNDatatype;
 use pte_schema::xnnpack::view::{
     _XNNNodeConv, _XNNPooling2D, OutputMinMax, XNNArgMaxPooling2d, XNNStaticConstantPad,
     XNNStaticReshape, XNNStaticResizeBilinear2D, XNNStaticSlice, XNNStaticTranspose,
@@ -51,6 +52,34 @@ pub(super) fn range(range: Option<OutputMinMax<'_>>) -> Result<(), Wrong> {
         // A range with NaN is refused as well.
         false => wrong(format!("the output is clamped to {least:?} … {most:?}")),
     }
+}
+
+/// Judges the range that an output of fp16 is clamped to by a convolution or an average: the backend
+/// rounds both numbers to fp16, and takes no two that are equal then.
+pub(super) fn half_range(range: Option<OutputMinMax<'_>>, output: &Value<'_>) -> Result<(), Wrong> {
+    let Some(range) = range.filter(|_| output.datatype == XNNDatatype::xnn_datatype_fp16) else {
+        return Ok(());
+    };
+    let (least, most) = (range.output_min(), range.output_max());
+    match to_half(least) < to_half(most) {
+        true => Ok(()),
+        false => {
+            wrong(format!("the output is clamped to {least:?} … {most:?}, one number of fp16"))
+        }
+    }
+}
+
+/// Rounds a number to the nearest of fp16, and of two as near to the even one.
+fn to_half(number: f32) -> f32 {
+    // From here on numbers round to infinity: the largest finite one is 65504.
+    const TOO_LARGE: f32 = 65520.0;
+    if number.abs() >= TOO_LARGE {
+        return f32::INFINITY.copysign(number);
+    }
+    // The bits of an f32 whose last place is that of the result. Adding it rounds the number there.
+    let exponent = ((number.to_bits() >> 23) & 0xFF).max(113);
+    let unit = f32::from_bits(exponent.saturating_add(13) << 23) * 1.5;
+    number + unit - unit
 }
 
 pub(super) fn linear(flags: u32) -> Result<(), Wrong> {

@@ -5,6 +5,7 @@ use alloc::string::String;
 
 use super::attributes::{self, TRANSPOSE_WEIGHTS};
 use super::datatypes::{self, LayerKind};
+use super::requantized;
 use super::shape::{bits, is_small, product};
 use super::value::{Quantization, Value, Values, Wrong};
 use super::{
@@ -61,7 +62,7 @@ impl<'v, 'p> Operands<'v, 'p> {
         }
     }
 
-    /// Judges a node that moves elements without computing: its values must have the same datatype
+    /// Judges a node that moves or clamps elements without computing others: its values must have the same datatype
     /// and the same quantization.
     fn moved(&self, takes: impl Fn(XNNDatatype) -> bool) -> Result<(), Wrong> {
         self.same(takes)?;
@@ -141,9 +142,7 @@ fn judge_operands<'p>(
     let clamp = || node.output_min_max();
     match operator {
         XNNAdd(_) | XNNSubtract(_) | XNNMultiply(_) | XNNDiv(_) | XNNMinimum(_) | XNNMaximum(_)
-        | XNNClamp(_) | XNNNegate(_) | XNNSquare(_) | XNNAbs(_) => {
-            operands.same(datatypes::is_elementwise)
-        }
+        | XNNNegate(_) | XNNSquare(_) | XNNAbs(_) => operands.same(datatypes::is_elementwise),
         XNNBatchMatrixMultiply(node) => matrices(operands, node.flags()),
         XNNConvert(_) => match datatypes::takes_conversion([input.datatype, output.datatype]) {
             true => Ok(()),
@@ -151,6 +150,7 @@ fn judge_operands<'p>(
         },
         XNNSoftmax(_) => operands.same(datatypes::is_float),
         XNNGlobalAvgPooling2d(_) => operands.same(datatypes::is_float_or_byte),
+        XNNClamp(_) => operands.moved(datatypes::is_elementwise),
         XNNCopy(_) => operands.moved(datatypes::is_movable),
         XNNPReLU(_)
         | XNNSigmoid(_)
@@ -193,6 +193,7 @@ fn judge_operands<'p>(
         XNNAvgPooling2d(node) => {
             attributes::pooling(node, false)?;
             attributes::range(clamp())?;
+            attributes::half_range(clamp(), output)?;
             operands.same(datatypes::is_float)
         }
         XNNMaxPooling2d(node) => {
@@ -218,6 +219,7 @@ fn judge_operands<'p>(
         XNNConv2d(node) => {
             attributes::convolution(node, true)?;
             attributes::range(clamp())?;
+            attributes::half_range(clamp(), output)?;
             layer(LayerKind::Conv2d, operands)?;
             convolution(node, operands, LayerKind::Conv2d)
         }
@@ -225,6 +227,7 @@ fn judge_operands<'p>(
             attributes::convolution(node, true)?;
             attributes::multiplier(node)?;
             attributes::range(clamp())?;
+            attributes::half_range(clamp(), output)?;
             layer(LayerKind::Depthwise, operands)?;
             convolution(node, operands, LayerKind::Depthwise)
         }
@@ -277,7 +280,7 @@ fn layer(kind: LayerKind, operands: &Operands<'_, '_>) -> Result<(), Wrong> {
             ));
         }
     }
-    Ok(())
+    requantized::layer(input, filter, output)
 }
 
 /// Judges a filter with a scale for each channel: the dimension of the channels must be
@@ -440,6 +443,6 @@ fn matrices(operands: &Operands<'_, '_>, flags: u32) -> Result<(), Wrong> {
         (_, Quantization::Tensor { zero_point, .. }) if zero_point != 0 => {
             Err((&XNNPACK_ATTRIBUTE, format!("the second matrix has the zero point {zero_point}")))
         }
-        _ => Ok(()),
+        _ => requantized::matrices(a, b, output),
     }
 }

@@ -67,6 +67,8 @@ pub(super) enum Quantization {
     Channel {
         dimension: usize,
         count: u64,
+        /// The largest scale; `None` until the scales are read, or if they are not available.
+        largest: Option<f32>,
     },
     /// A scale for each group of this many elements.
     Group {
@@ -214,9 +216,13 @@ impl<'p> Values<'p> {
         self.outputs.iter().filter_map(|&nth| Some((nth, self.all.get(index(nth))?)))
     }
 
-    /// Returns the scales of channels and groups, each with the index of its value.
-    pub(super) fn scales(&self) -> &[(u32, Scales<'p>)] {
-        &self.scales
+    /// Records the largest scale of the value with index `nth`, if it has scales of channels.
+    pub(super) fn set_largest_scale(&mut self, nth: u32, scale: f32) {
+        if let Some(Value { quantization: Quantization::Channel { largest, .. }, .. }) =
+            self.all.get_mut(index(nth))
+        {
+            *largest = Some(scale);
+        }
     }
 }
 

@@ -340,7 +340,7 @@ fn quantization<'p>(
             let (constant, list) = (quant.scale_buffer_idx(), quant.scale());
             let count = shape.size(dimension);
             let scales = Scales { list, constant, count, size: 4 };
-            Ok((Quantization::Channel { dimension, count }, Some(scales)))
+            Ok((Quantization::Channel { dimension, count, largest: None }, Some(scales)))
         }
         Some(XNNQuantParams::PerChannelGroupQuant(quant)) => {
             if shape.rank() < 2 {
