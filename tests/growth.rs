@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use pte::check::{Check, Checker, Policy, RULES};
+use pte::check::{Check, Checker, Policy, RULES, RuntimeBuild};
 use pte::flat::cost;
 use pte::map::{ByteInfo, Map, Nesting};
+use pte::operators::selected::SelectedOperators;
 use pte::payload::PayloadContents;
 use pte::{File, Handle, Limits, Ptd};
 
@@ -64,7 +65,11 @@ impl Cost {
         let own = (region.end - region.start) as usize;
         let bytes = own + data.iter().map(|data| data.region().len()).sum::<usize>();
         cost::taken();
-        let checker = Checker::new().data(&data).policy(Policy::new().runtime((0, 1)));
+        // A build of the runtime without kernels and backends lacks all.
+        let (kernels, backends) = (SelectedOperators::read("").ok(), Some(BTreeSet::new()));
+        let build = RuntimeBuild { kernels, backends };
+        let policy = Policy::new().runtime((0, 1));
+        let checker = Checker::new().data(&data).policy(policy).build(&build);
         let mut reports = vec![checker.check(&opened).unwrap()];
         reports.extend(data.iter().map(Check::check));
         // The cost of a map counts too, and must keep to the same limits as the rules.

@@ -16,9 +16,10 @@ use pte_core::operators::{Library, name_until_nul};
 use pte_core::pte::Pte;
 use pte_core::release::{NEWEST, Release};
 use pte_flat::bytes::until_nul;
+use pte_flat::cost;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::Table;
-use pte_schema::program::view::{KernelCall, KernelTypes};
+use pte_schema::program::view::{KernelCall, KernelTypes, Operator};
 use pte_schema::scalar::ScalarType;
 
 rules! {
@@ -63,6 +64,19 @@ pub(super) fn judge(
     }
 }
 
+/// The longest name of an operator that is looked up. Operators may share one name of any length.
+const MOST_BYTES: usize = 256;
+
+/// Returns the name of an operator, without what makes it too long for any known one.
+fn name(operator: Operator<'_>) -> String {
+    let len = |text: Option<&str>| text.map_or(0, str::len);
+    if len(operator.name()).saturating_add(len(operator.overload())) <= MOST_BYTES {
+        return name_until_nul(operator);
+    }
+    let text = until_nul(operator.name().unwrap_or_default());
+    text.chars().take(MOST_BYTES / 4).chain("…".chars()).collect()
+}
+
 /// An operator of a method.
 struct Called {
     name: String,
@@ -84,13 +98,15 @@ fn judge_calls(
         .into_iter()
         .flatten()
         .map(|operator| {
-            let name = name_until_nul(operator);
+            let name = name(operator);
+            cost::charge(name.len());
             let lacks = |&code: &i8| !kernels.contains_dtype(&name, ScalarType(code));
             let lacks = (0..64).filter(lacks).fold(0, |bits, code| bits | bit(ScalarType(code)));
             Called { is_missing: !kernels.contains(&name), lacks, is_reported: false, name }
         })
         .collect();
     for instruction in method::instructions(plan.view) {
+        cost::charge(1);
         let Some(call) = instruction.kernel_call() else { continue };
         let operator = usize::try_from(call.op_index()).ok();
         let Some(called) = operator.and_then(|operator| operators.get_mut(operator)) else {
@@ -148,6 +164,7 @@ fn dtypes<'a>(plan: &Plan<'a, '_>, call: KernelCall<'a>) -> impl Iterator<Item =
 
 fn judge_delegates(plan: &Plan<'_, '_>, backends: &BTreeSet<String>, out: &mut Findings) {
     for (nth, delegate) in (0..).zip(plan.view.delegates().into_iter().flatten()) {
+        cost::charge(1);
         let Some(id) = delegate.id().map(until_nul) else { continue };
         if !backends.contains(id) {
             let path = [PathComponent::Field("delegates"), PathComponent::Index(nth)];

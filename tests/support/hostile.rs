@@ -307,15 +307,19 @@ const FAMILIES: &[(&str, &[&str], fn(Builder, usize) -> Made)] = &[
         let operators = operator(&mut b, "my::op", n);
         one_plan(b, &[("operators", operators)], vec![], vec![])
     }),
-    ("n delegates of one payload, with one option each", &["delegates", "resolve"], |mut b, n| {
-        let option = b.table("CompileSpec", &[]);
-        let options = b.tables([option]);
-        let payload = b.table("BackendDelegateDataReference", &[("index", Number(9))]);
-        let fields = [("processed", To(payload)), ("compile_specs", To(options))];
-        let delegate = b.table("BackendDelegate", &fields);
-        let delegates = b.tables(vec![delegate; n]);
-        one_plan(b, &[("delegates", delegates)], vec![], vec![])
-    }),
+    (
+        "n delegates of one payload, with one option each",
+        &["delegates", "linked", "resolve"],
+        |mut b, n| {
+            let option = b.table("CompileSpec", &[]);
+            let options = b.tables([option]);
+            let payload = b.table("BackendDelegateDataReference", &[("index", Number(9))]);
+            let fields = [("processed", To(payload)), ("compile_specs", To(options))];
+            let delegate = b.table("BackendDelegate", &fields);
+            let delegates = b.tables(vec![delegate; n]);
+            one_plan(b, &[("delegates", delegates)], vec![], vec![])
+        },
+    ),
     ("a graph of one node, n times, and n calls", &["xnnpack"], |b, n| {
         let mut b = b.version.graph();
         let node = b.held("XNode", "XNNSigmoid", &[("input_id", Number(7))]);

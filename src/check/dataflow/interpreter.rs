@@ -1,9 +1,9 @@
-//! The abstract interpreter: runs a method twice on the known facts about its values.
+//! The abstract interpreter: runs a method on the known facts about its values, until a run changes nothing.
 //!
 //! Each instruction is judged in the state at that point. At a join point, a value may be what it
-//! is on any of the paths. At a backward jump, every value that the loop modifies is set to
-//! unknown. So a finding holds on every path to its instruction, and unknown values have no
-//! findings.
+//! is on any of the paths, and what is wrong on one of them is reported. A loop is repeated a few
+//! times; if iterations still change values, every value that the loop modifies is set to unknown,
+//! and `flow_insensitive.rs` judges the method once more. Unknown values have no findings.
 
 use alloc::vec::Vec;
 
@@ -89,8 +89,8 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
             let before = self.state.clone();
             self.run_once(out);
             let is_stable = self.is_later_run && self.state == before;
-            let is_exact = !self.is_widened && !(self.has_joined && self.state.is_tensor_unknown());
-            if self.has_error || is_stable && is_exact {
+            let is_coarse = self.is_widened || self.has_joined && self.state.is_tensor_unknown();
+            if self.has_error || is_stable && !is_coarse {
                 return;
             }
             if is_stable {
