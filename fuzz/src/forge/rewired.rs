@@ -189,7 +189,7 @@ fn insert(instructions: &mut Vec<Instruction>, at: usize, call: InstructionArgum
             jump.destination_instruction += 1;
         }
     }
-    instructions.insert(at, Instruction { instr_args: Some(call), ..Instruction::default() });
+    instructions.insert(at, Instruction { instr_args: Some(call) });
 }
 
 fn pick<'v, T>(all: &'v [T], random: &mut Xorshift) -> Option<&'v T> {
@@ -202,7 +202,7 @@ fn any(values: &[model::EValue], random: &mut Xorshift) -> i32 {
 
 /// Returns a value of the same kind in five of six cases, and any in the others.
 fn like(values: &[model::EValue], value: i32, random: &mut Xorshift) -> i32 {
-    let kind = |value: &model::EValue| value.val.as_ref().map(std::mem::discriminant);
+    let kind = |value: &model::EValue| value.val.as_ref().map(core::mem::discriminant);
     let wanted = usize::try_from(value).ok().and_then(|value| values.get(value)).and_then(kind);
     let same: Vec<usize> = (0..values.len()).filter(|&nth| kind(&values[nth]) == wanted).collect();
     match pick(&same, random) {
