@@ -307,19 +307,15 @@ const FAMILIES: &[(&str, &[&str], fn(Builder, usize) -> Made)] = &[
         let operators = operator(&mut b, "my::op", n);
         one_plan(b, &[("operators", operators)], vec![], vec![])
     }),
-    (
-        "n delegates of one payload, with one option each",
-        &["delegates", "linked", "resolve"],
-        |mut b, n| {
-            let option = b.table("CompileSpec", &[]);
-            let options = b.tables([option]);
-            let payload = b.table("BackendDelegateDataReference", &[("index", Number(9))]);
-            let fields = [("processed", To(payload)), ("compile_specs", To(options))];
-            let delegate = b.table("BackendDelegate", &fields);
-            let delegates = b.tables(vec![delegate; n]);
-            one_plan(b, &[("delegates", delegates)], vec![], vec![])
-        },
-    ),
+    ("n delegates of one payload, with one option each", &["delegates", "resolve"], |mut b, n| {
+        let option = b.table("CompileSpec", &[]);
+        let options = b.tables([option]);
+        let payload = b.table("BackendDelegateDataReference", &[("index", Number(9))]);
+        let fields = [("processed", To(payload)), ("compile_specs", To(options))];
+        let delegate = b.table("BackendDelegate", &fields);
+        let delegates = b.tables(vec![delegate; n]);
+        one_plan(b, &[("delegates", delegates)], vec![], vec![])
+    }),
     ("a graph of one node, n times, and n calls", &["xnnpack"], |b, n| {
         let mut b = b.version.graph();
         let node = b.held("XNode", "XNNSigmoid", &[("input_id", Number(7))]);
@@ -475,22 +471,26 @@ const FAMILIES: &[(&str, &[&str], fn(Builder, usize) -> Made)] = &[
         let root = b.lists("XNNGraph", &[("xnodes", nodes), ("xvalues", values)]);
         delegated(b.version, &b.alone(root), n, &[])
     }),
-    ("n delegates, each with a segment", &["contents", "container", "payloads"], |mut b, n| {
-        let ids = [b.text("XnnpackBackend"), b.text("VulkanBackend")];
-        let delegates = b.each(0..n, |b, nth| {
-            let fields = [("location", Number(1)), ("index", number(n - nth - 1))];
-            let payload = b.table("BackendDelegateDataReference", &fields);
-            b.table("BackendDelegate", &[("id", To(ids[nth % 2])), ("processed", To(payload))])
-        });
-        let delegates = b.tables(delegates);
-        let plan = b.lists("ExecutionPlan", &[("delegates", delegates)]);
-        let plans = b.tables([plan]);
-        let segments = b.each(0..n, |b, nth| {
-            b.table("DataSegment", &[("offset", number(nth * 3)), ("size", Number(4))])
-        });
-        let segments = b.tables(segments);
-        root(b, &[("execution_plan", plans), ("segments", segments)], &vec![7; 4 * n])
-    }),
+    (
+        "n delegates, each with a segment",
+        &["contents", "container", "linked", "payloads"],
+        |mut b, n| {
+            let ids = [b.text("XnnpackBackend"), b.text("VulkanBackend")];
+            let delegates = b.each(0..n, |b, nth| {
+                let fields = [("location", Number(1)), ("index", number(n - nth - 1))];
+                let payload = b.table("BackendDelegateDataReference", &fields);
+                b.table("BackendDelegate", &[("id", To(ids[nth % 2])), ("processed", To(payload))])
+            });
+            let delegates = b.tables(delegates);
+            let plan = b.lists("ExecutionPlan", &[("delegates", delegates)]);
+            let plans = b.tables([plan]);
+            let segments = b.each(0..n, |b, nth| {
+                b.table("DataSegment", &[("offset", number(nth * 3)), ("size", Number(4))])
+            });
+            let segments = b.tables(segments);
+            root(b, &[("execution_plan", plans), ("segments", segments)], &vec![7; 4 * n])
+        },
+    ),
     ("n moves across kinds, of n values", &["flow"], |mut b, n| {
         let (int, bool) = (b.held("EValue", "Int", &[]), b.held("EValue", "Bool", &[]));
         let moves = b.each(0..n, |b, nth| {
