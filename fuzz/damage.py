@@ -45,7 +45,8 @@ def change(draw, data, part):
     """Changes one place of a part."""
     word = draw.randrange(part.start, part.stop - 3) & ~3
     (old,) = struct.unpack_from("<I", data, word)
-    kind = draw.choices(["byte", "step", "word", "copy", "absent", "short", "near"], [3, 3, 6, 2, 4, 2, 2])[0]
+    kinds = {"byte": 3, "step": 3, "word": 6, "copy": 2, "absent": 4, "short": 2, "near": 2, "scale": 4}
+    kind = draw.choices(list(kinds), list(kinds.values()))[0]
     if kind == "byte":
         data[draw.choice(part)] = draw.randrange(256)
     elif kind == "step":
@@ -60,6 +61,13 @@ def change(draw, data, part):
         # A slot of a vtable has a small even number. A place that is no slot changes too.
         slots = [at for at in range(word, min(word + 64, part.stop - 1), 2) if data[at] in SIZES and data[at + 1] == 0]
         struct.pack_into("<H", data, draw.choice(slots or [word]), 0)
+    elif kind == "scale":
+        # A number such as a scale, near the place, gets another exponent. Other words are seldom such numbers.
+        words = [(at, *struct.unpack_from("<f", data, at)) for at in range(word, min(word + 256, part.stop - 3), 4)]
+        scales = [(at, old) for at, old in words if 1e-6 < old < 1e3]
+        if scales:
+            at, old = draw.choice(scales)
+            struct.pack_into("<f", data, at, min(old * 2.0 ** draw.randrange(-120, 121), 3e38))
     elif kind == "short":
         struct.pack_into("<H", data, word, draw.choice(SIZES))
     else:
