@@ -26,6 +26,7 @@ mod operators;
 pub(super) mod rules;
 mod traces;
 
+pub(super) use operators::LONGEST_NAME;
 pub(super) use rules::RULES;
 
 /// The largest number of arguments that are checked without a loop.

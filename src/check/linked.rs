@@ -5,6 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::calls::LONGEST_NAME;
 use super::kernels::MOST_ITEMS;
 use super::report::Findings;
 use super::rule::rules;
@@ -64,17 +65,15 @@ pub(super) fn judge(
     }
 }
 
-/// The longest name of an operator that is looked up. Operators may share one name of any length.
-const MOST_BYTES: usize = 256;
-
-/// Returns the name of an operator, without what makes it too long for any known one.
+/// Returns the name of an operator, or the beginning of one that is too long for the runtime: operators
+/// may share a name of any length.
 fn name(operator: Operator<'_>) -> String {
     let len = |text: Option<&str>| text.map_or(0, str::len);
-    if len(operator.name()).saturating_add(len(operator.overload())) <= MOST_BYTES {
+    if len(operator.name()).saturating_add(len(operator.overload())) < LONGEST_NAME {
         return name_until_nul(operator);
     }
     let text = until_nul(operator.name().unwrap_or_default());
-    text.chars().take(MOST_BYTES / 4).chain("…".chars()).collect()
+    text.chars().take(LONGEST_NAME / 4).chain("…".chars()).collect()
 }
 
 /// An operator of a method.

@@ -16,7 +16,7 @@ use pte_flat::quoted::Quoted;
 use pte_flat::view::Table;
 
 /// The longest name, in bytes: upstream's `kTempBufferSizeForName` (method.cpp), without the NUL.
-const LONGEST_NAME: usize = 99;
+pub(crate) const LONGEST_NAME: usize = 99;
 
 /// Judges the operators of a method.
 pub(super) fn check(plan: &Plan<'_, '_>, kernels: &Kernels, out: &mut Findings) {

@@ -7,7 +7,6 @@
 
 use alloc::vec::Vec;
 
-use super::control_flow::ChainControlFlow;
 use super::flow_insensitive::{FlowInsensitive, Place};
 use super::judge::{Broken, Judge, is_copied, most_items};
 use super::known::Known;
@@ -18,20 +17,17 @@ use crate::kernels::BrokenRule;
 use crate::report::Findings;
 use crate::rule::Severity;
 use pte_core::error::PathComponent;
-use pte_core::method::{self, Instruction, Jump, Loop, ValueChange};
+use pte_core::method::{self, Instruction, ValueChange};
 use pte_core::operators::contracts::{SizesAfter, result, result_kind};
 use pte_core::operators::{Gives, Kinds, Scalar};
-use pte_flat::bytes::narrow;
-use pte_flat::cost;
 use pte_flat::view::Table;
-use pte_schema::program::view::{Chain, InstructionArguments, KernelTypes};
+use pte_schema::program::view::{InstructionArguments, KernelTypes};
 use pte_schema::program::{is_list, tag};
+
+mod chain;
 
 /// The most runs of a method that are interpreted.
 const MOST_RUNS: u32 = 4;
-
-/// The most iterations of a loop that are interpreted after the first one.
-const MORE_ITERATIONS: u32 = 2;
 
 pub(super) struct AbstractInterpreter<'c, 'p, 'a> {
     judge: Judge<'c, 'p, 'a>,
@@ -86,9 +82,9 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
     /// Error.
     pub(super) fn run(mut self, out: &mut Findings) {
         for _ in 0..MOST_RUNS {
-            let before = self.state.clone();
+            let before = self.is_later_run.then(|| self.state.clone());
             self.run_once(out);
-            let is_stable = self.is_later_run && self.state == before;
+            let is_stable = before.is_some_and(|before| self.state == before);
             let is_coarse = self.is_widened || self.has_joined && self.state.is_tensor_unknown();
             if self.has_error || is_stable && !is_coarse {
                 return;
@@ -160,190 +156,6 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
                 self.find_end("outputs", nth, broken, out);
             }
         }
-    }
-
-    fn run_chain(&mut self, nth: u32, chain: Chain<'a>, out: &mut Findings) {
-        let Some(instructions) = chain.instructions() else { return };
-        let len = narrow(instructions.len());
-        let mut flow = ChainControlFlow::of(self.judge.plan, &self.constants, chain, len);
-        // Whether no path so far leads here: the instruction follows a jump that is always taken.
-        let mut is_unreached = false;
-        let mut imprecise_until = 0;
-        // How often the current loop was repeated.
-        let mut repetitions = 0;
-        // The pc of the last instruction so far that a forward jump leads to.
-        let mut last_join = 0;
-        // Instructions and forward jumps that may be reached in a later iteration only.
-        let (mut deferred, mut later): (Vec<u32>, Vec<(u32, Jump)>) = Default::default();
-        let mut pc = 0;
-        while let Some(instruction) = method::instruction_of_chain(nth, chain, pc) {
-            cost::charge(1);
-            if self.join_jumps_to(&mut flow, pc, &mut last_join, is_unreached) {
-                is_unreached = false;
-            }
-            let around = flow.around(pc);
-            if around.is_some_and(|around| around.begin == pc) {
-                self.changed_in_iteration.clear();
-            }
-            self.is_imprecise = pc < imprecise_until;
-            self.is_logging = flow.has_pending_jumps();
-            self.is_in_loop = around.is_some();
-            is_unreached &= !(self.is_imprecise && flow.is_reachable(pc));
-            if !is_unreached {
-                self.judge(&instruction, out);
-                self.apply(&instruction);
-            } else if flow.is_reachable(pc) {
-                deferred.push(pc);
-            }
-            let next = pc.saturating_add(1);
-            let at = core::mem::replace(&mut pc, next);
-            let Some(jump) = instruction.jump() else { continue };
-            let condition = self.known_bool(jump.condition);
-            if !is_unreached && condition != Some(true) {
-                self.record_jump(&mut flow, at, jump.target, true);
-            } else if around.is_some() {
-                later.push((at, jump));
-            }
-            let repeated = flow.repeated_loop(at, jump).filter(|_| condition != Some(true));
-            let Some(repeated) = repeated.filter(|_| at >= imprecise_until) else {
-                is_unreached |= condition == Some(false);
-                continue;
-            };
-            if is_unreached {
-                // Every path has left the loop before.
-                (self.is_repeated, repetitions) = (false, 0);
-                continue;
-            }
-            let is_alone = repeated == Loop { begin: jump.target, end: at };
-            let is_first = repetitions == 0 && deferred.last() >= Some(&repeated.begin);
-            let changes = is_first || self.iteration_has_changed();
-            if is_alone && changes && repetitions < MORE_ITERATIONS && !self.has_error {
-                if condition.is_none() {
-                    self.record_jump(&mut flow, at, next, true);
-                }
-                repetitions = repetitions.saturating_add(1);
-                deferred.retain(|&pc| pc < repeated.begin);
-                later.retain(|&(pc, _)| pc < repeated.begin);
-                (self.is_repeated, is_unreached, pc) = (true, false, repeated.begin);
-                continue;
-            }
-            (self.is_repeated, repetitions) = (false, 0);
-            if is_alone && !changes {
-                // All further iterations are as this one.
-                is_unreached |= condition == Some(false);
-                continue;
-            }
-            let body = (last_join <= repeated.begin && repeated.end == at)
-                .then(|| straight(repeated, nth, chain))
-                .flatten();
-            self.set_modified_unknown(repeated, nth, chain);
-            if let Some(body) = body {
-                self.run_last_iteration(body);
-            }
-            is_unreached |= self.known_bool(jump.condition) == Some(false);
-            imprecise_until = repeated.end.saturating_add(1);
-            for (at, jump) in later.drain(..).filter(|&(at, _)| at >= repeated.begin) {
-                let leaves = flow.leaves_loop_later(at, jump, around);
-                self.record_jump(&mut flow, at, jump.target, leaves);
-            }
-            for pc in deferred.drain(..).filter(|&pc| pc >= repeated.begin) {
-                if let Some(instruction) = method::instruction_of_chain(nth, chain, pc) {
-                    self.judge(&instruction, out);
-                }
-            }
-        }
-        self.join_jumps_to(&mut flow, len, &mut last_join, is_unreached);
-        (self.is_imprecise, self.is_logging, self.is_in_loop) = (false, false, false);
-        self.log.clear();
-    }
-
-    /// Records a forward jump, with the state at this point.
-    fn record_jump(&self, flow: &mut ChainControlFlow, pc: u32, target: u32, is_taken_first: bool) {
-        flow.record_forward_jump((pc, target), self.log.len(), is_taken_first);
-    }
-
-    /// Returns whether any value differs from what it was when the iteration began.
-    fn iteration_has_changed(&mut self) -> bool {
-        // The first change of a value has the state from before the iteration.
-        cost::sort(self.changed_in_iteration.len());
-        self.changed_in_iteration.sort_by_key(|&(index, _)| index);
-        self.changed_in_iteration.dedup_by_key(|&mut (index, _)| index);
-        let state = &self.state;
-        self.changed_in_iteration.iter().any(|(index, old)| state.get(*index) != Some(old))
-    }
-
-    /// Joins the state with the states of the forward jumps to `pc`. A value that changed after the
-    /// first of these jumps may still be as it was at that jump. If only jumps lead to `pc`, the state is that of the
-    /// jumps.
-    ///
-    /// Returns whether any of these jumps can be taken before any backward jump.
-    fn join_jumps_to(
-        &mut self,
-        flow: &mut ChainControlFlow,
-        pc: u32,
-        last_join: &mut u32,
-        is_unreached: bool,
-    ) -> bool {
-        let Some(jumps) = flow.take_jumps_to(pc) else { return false };
-        *last_join = pc;
-        self.has_joined = true;
-        let (first, last) = (jumps.log_len.start, jumps.log_len.end);
-        if is_unreached && jumps.is_taken_first && flow.can_restore(self.log.len(), last) {
-            let mut changed = Vec::new();
-            while self.log.len() > last
-                && let Some((index, old)) = self.log.pop()
-            {
-                changed.extend(self.state.set(index, old).map(|new| (index, new)));
-            }
-            // The first change from the end has the state from before.
-            cost::sort(changed.len());
-            changed.sort_by_key(|&(index, _)| index);
-            changed.dedup_by_key(|&mut (index, _)| index);
-            flow.restore(last, &changed);
-            if self.is_in_loop {
-                self.changed_in_iteration.append(&mut changed);
-            }
-        }
-        while self.log.len() > first
-            && let Some((index, old)) = self.log.pop()
-        {
-            self.join(index, old);
-        }
-        flow.cut(first);
-        for (index, value) in jumps.restored {
-            self.join(index, value);
-        }
-        jumps.is_taken_first
-    }
-
-    /// Joins a value with its state on another path.
-    fn join(&mut self, index: i32, other: AbstractValue) {
-        cost::charge(1);
-        let before = self.state.get(index).copied();
-        self.state.join(self.judge.values, index, other);
-        if let Some(before) = before.filter(|_| self.is_in_loop) {
-            self.changed_in_iteration.push((index, before));
-        }
-    }
-
-    /// Sets every value that a loop modifies to unknown. A second pass finds the tensors whose
-    /// memory changes through the values that became unknown in the first pass.
-    fn set_modified_unknown(&mut self, repeated: Loop, nth: u32, chain: Chain<'a>) {
-        (self.is_imprecise, self.is_widened) = (true, true);
-        for _ in ["values", "memory"] {
-            for pc in repeated.begin..=repeated.end {
-                if let Some(instruction) = method::instruction_of_chain(nth, chain, pc) {
-                    self.apply(&instruction);
-                }
-            }
-        }
-    }
-
-    /// Applies the last iteration of a loop without inner jumps. Results that depend only on values
-    /// which the loop does not modify become known again.
-    fn run_last_iteration(&mut self, body: impl Iterator<Item = Instruction<'a>>) {
-        self.is_imprecise = false;
-        body.for_each(|instruction| self.apply(&instruction));
     }
 
     /// Returns the Bool at `index`, if the value is known.
@@ -594,15 +406,4 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
             self.changed_in_iteration.push((index, old));
         }
     }
-}
-
-/// Returns the instructions of a loop before its backward jump, if none of them is a jump.
-fn straight<'a>(
-    repeated: Loop,
-    nth: u32,
-    chain: Chain<'a>,
-) -> Option<impl Iterator<Item = Instruction<'a>> + Clone> {
-    let body = repeated.begin..repeated.end;
-    let body = body.filter_map(move |pc| method::instruction_of_chain(nth, chain, pc));
-    body.clone().all(|instruction| instruction.jump().is_none()).then_some(body)
 }

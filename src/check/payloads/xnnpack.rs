@@ -89,7 +89,7 @@ rules! {
     XNNPACK_NAMED_FREED = Error "xnnpack-named-freed"
         "Named data that is the filter or the bias of a layer is only read by layers in which both are constants."
         "The backend takes the data for copied and frees it. It reads freed memory when it runs."
-        LOWER_AGAIN
+        "Lower a quantized model again without `config_precisions=FP32` of XnnpackPartitioner, which leaves its weights to be computed: name no precision, or STATIC_QUANT."
         Crashes ["11.3"];
     XNNPACK_NAMED_REFERENCED = Note "xnnpack-named-referenced"
         "Named data of an XNNPACK graph is the filter or the bias of a layer."

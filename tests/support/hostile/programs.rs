@@ -367,7 +367,56 @@ fn jumps_and_moves() -> Vec<Family> {
             one_plan(b, &[], values, moves)
         })
     });
-    jumps.into_iter().chain(moves).collect()
+    let paths: [(_, fn(usize, usize) -> Step); 4] = [
+        ("moves against their order in a loop", |nth, count| match nth + 1 == count {
+            true => Step::Jump(0),
+            false => Step::Move(count - nth - 1, count - nth),
+        }),
+        ("branches in a loop", |nth, count| match (nth + 1 == count, nth % 4) {
+            (true, _) => Step::Jump(0),
+            (_, 0) => Step::Jump(nth + 3),
+            (_, 2) => Step::Jump(nth + 2),
+            _ => Step::Move(random(nth), random(nth + 1)),
+        }),
+        ("loops one after another", |nth, _| match nth % 4 {
+            3 => Step::Jump(nth - 3),
+            1 => Step::Jump(nth + 2),
+            _ => Step::Move(random(nth), random(nth + 1)),
+        }),
+        ("branches that end together", |nth, count| match nth % 3 {
+            0 => Step::Jump(nth + 3),
+            1 => Step::Move(nth, nth + 3),
+            _ => Step::Jump(count),
+        }),
+    ];
+    let paths = paths.map(|(name, step)| {
+        Family::program(name, move |mut b, n| {
+            let count = (n / 3).max(1);
+            let shape = shape(&mut b, [1]);
+            // The elements of this tensor are unknown, so each jump may be taken or not.
+            let condition = planned(&mut b, 11, shape, 0);
+            let mut values = b.each(0..count, |b, nth| tensor(b, shape, nth));
+            values.insert(0, condition);
+            let steps = b.each(0..n, |b, nth| match step(nth, n) {
+                Step::Move(from, to) => {
+                    let [from, to] = [from, to].map(|value| number(1 + value % count));
+                    b.held("Instruction", "MoveCall", &[("move_from", from), ("move_to", to)])
+                }
+                Step::Jump(to) => {
+                    let to = ("destination_instruction", number(to.min(n)));
+                    b.held("Instruction", "JumpFalseCall", &[to])
+                }
+            });
+            one_plan(b, &[], values, steps)
+        })
+    });
+    jumps.into_iter().chain(moves).chain(paths).collect()
+}
+
+/// An instruction: a move from value to value, or a jump to an instruction.
+enum Step {
+    Move(usize, usize),
+    Jump(usize),
 }
 
 /// Tensors whose places overlap. A maker gets the number of a tensor and the count of tensors, and gives the
@@ -401,11 +450,17 @@ fn shape(b: &mut Builder, sizes: impl IntoIterator<Item = usize>) -> (At, At) {
 }
 
 /// Returns a tensor of float32 that is planned at an offset of the first arena.
-fn tensor(b: &mut Builder, (sizes, order): (At, At), offset: usize) -> At {
+fn tensor(b: &mut Builder, shape: (At, At), offset: usize) -> At {
+    planned(b, 6, shape, offset)
+}
+
+/// Returns a tensor of a dtype that is planned at an offset of the first arena.
+fn planned(b: &mut Builder, dtype: i64, (sizes, order): (At, At), offset: usize) -> At {
     let place = [("memory_id", Number(1)), ("memory_offset_low", number(offset))];
     let place = b.table("AllocationDetails", &place);
     let shape = [("sizes", To(sizes)), ("dim_order", To(order))];
-    let fields = [("scalar_type", Number(6)), ("allocation_info", To(place)), shape[0], shape[1]];
+    let dtype = ("scalar_type", Number(dtype));
+    let fields = [dtype, ("allocation_info", To(place)), shape[0], shape[1]];
     b.held("EValue", "Tensor", &fields)
 }
 
