@@ -464,6 +464,15 @@ fn at_a_join_point_a_value_is_joined() {
         // One of two paths is enough.
         (&[COMPARE, "jump g 3", "free a", "aten::add.out a a i c c"], &["use-after-free 3"]),
         (&[COMPARE, "jump g 3", VIEW, USED], &["storage-missing 3"]),
+        (
+            &[COMPARE, "jump g 4", "free a", "jump no 5", "free b", "aten::add.out a a i c c"],
+            &["use-after-free 5"],
+        ),
+        // The first two jumps meet before the target of the second.
+        (
+            &[COMPARE, "jump g 4", "move b a", "jump g 6", VIEW, "aten::add.out b b i c c", USED],
+            &["storage-missing 6"],
+        ),
         // No path has both.
         (&[COMPARE, "jump g 4", VIEW, USED, "free c"], &["use-after-free 3"]),
         (&[VIEW, COMPARE, "jump g 5", "free u", "jump no 6", USED], &[]),

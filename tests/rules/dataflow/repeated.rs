@@ -64,6 +64,19 @@ fn a_later_iteration_begins_with_what_the_iterations_before_left() {
             &["aten::add.out a b f c c", NEXT, END, "jump g 1", "free c", NEXT, END, "jump g 0"],
             &["use-after-free 0"],
         ),
+        (
+            &[
+                "aten::add.out a b f c c",
+                NEXT,
+                END,
+                "jump g 1",
+                "executorch_prim::neg.Scalar i a",
+                NEXT,
+                END,
+                "jump g 0",
+            ],
+            &["result-type 0"],
+        ),
         (&[NEXT, END, "jump g 0", integer, divide, NEXT, END, "jump g 0"], &["result-type 3"]),
         (
             &[
@@ -78,6 +91,22 @@ fn a_later_iteration_begins_with_what_the_iterations_before_left() {
                 "jump g 0",
             ],
             &["constant-written 6"],
+        ),
+        // The loop may be left by a jump that is not taken before the fifth iteration.
+        (
+            &[
+                "executorch_prim::add.Scalar j j zero",
+                "executorch_prim::add.Scalar zero zero zero",
+                "executorch_prim::add.Scalar zero j zero",
+                "jump f 9",
+                NEXT,
+                "executorch_prim::lt.Scalar i zero f",
+                COMPARE,
+                "jump g 3",
+                VIEW,
+                USED,
+            ],
+            &["storage-missing 9"],
         ),
         // The loop is left before.
         (
