@@ -5,13 +5,15 @@ use std::fs;
 use pte::Pte;
 use serde_json::Value;
 
-#[cfg(unix)]
-use super::inputs::make_pipe;
 use super::{BASIC, LINEAR, append_run, good, json, pte, run, text};
 use crate::support::build;
 use crate::support::files;
 use crate::support::fixture::Fixture;
 use crate::support::snapshot::assert_snapshot;
+
+mod folders;
+mod runtime_build;
+mod sarif;
 
 /// A hand-written file with every construct. Three of its constructs break a rule.
 const UNSOUND: &str = "tests/data/pte/synth_all_seg.pte";
@@ -253,47 +255,6 @@ fn with_and_runtime_check_a_pair_for_a_release() {
     assert_eq!(code(&["--runtime", "0.6", "--deny", "external-generation"]), Some(1));
 }
 
-/// The output parses as SARIF, and the rule of every result is described.
-#[test]
-fn sarif_follows_its_schema() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::copy(files::path(UNSOUND), folder.path().join("unsound model.pte")).unwrap();
-    fs::write(folder.path().join("cut.pte"), &files::read(UNSOUND).unwrap()[..500]).unwrap();
-    let args = ["check", "--format", "sarif", "."];
-    let done = run(&args, Some(folder.path()), b"");
-    assert_eq!(done.status.code(), Some(1));
-    let plain: Value = serde_json::from_slice(&done.stdout).unwrap();
-    let invocation = &plain["runs"][0]["invocations"][0];
-    assert_eq!(invocation["executionSuccessful"], true, "everything was read and judged");
-    assert_eq!(invocation["toolExecutionNotifications"], serde_json::json!([]));
-    let args = [&args[..], &["no-such.pte"]].concat();
-    let done = run(&args, Some(folder.path()), b"");
-    assert_eq!(done.status.code(), Some(3));
-    let sarif: serde_sarif::sarif::Sarif = serde_json::from_slice(&done.stdout).unwrap();
-    let results = sarif.runs[0].results.as_ref().unwrap();
-    let rules = sarif.runs[0].tool.driver.rules.as_ref().unwrap();
-    assert!(results.len() > 5);
-    for result in results {
-        let id = result.rule_id.as_ref().unwrap();
-        assert!(rules.iter().any(|rule| rule.id == *id), "{id}");
-    }
-    let plain: Value = serde_json::from_slice(&done.stdout).unwrap();
-    assert_eq!(plain["version"], "2.1.0");
-    let uris: Vec<_> = plain["runs"][0]["results"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|result| result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].clone())
-        .collect();
-    assert!(uris.contains(&"./unsound%20model.pte".into()) && uris.contains(&"./cut.pte".into()));
-    let invocation = &plain["runs"][0]["invocations"][0];
-    assert_eq!(invocation["executionSuccessful"], false);
-    let notes = invocation["toolExecutionNotifications"].as_array().unwrap();
-    assert_eq!(notes.len(), 1);
-    let uri = &notes[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
-    assert_eq!((uri.as_str(), notes[0]["level"].as_str()), (Some("no-such.pte"), Some("error")));
-}
-
 /// No declared field is newer than the newest known release.
 #[test]
 fn newest_release_is_that_of_the_schemas() {
@@ -342,20 +303,6 @@ fn refusals_cannot_be_allowed() {
     }
 }
 
-/// Files are checked in parallel, but listed by path.
-#[test]
-fn check_reads_whole_folders() {
-    let shown = json(&["check", "--json", "tests/data/ptd"]);
-    let files = shown["files"].as_array().unwrap();
-    assert!(files.len() > 25);
-    assert!(files.iter().all(|file| file["verdict"] == "ok"));
-    let paths: Vec<_> = files.iter().map(|file| file["path"].as_str().unwrap()).collect();
-    assert!(paths.is_sorted(), "sorted by path, in any order of completion");
-    let empty = tempfile::tempdir().unwrap();
-    let done = run(&["check", "."], Some(empty.path()), b"");
-    assert_eq!(done.status.code(), Some(1), "an empty folder is an error");
-}
-
 /// A program or a missing file is not a data file. Then no key resolves.
 #[test]
 fn with_needs_a_readable_ptd() {
@@ -383,167 +330,6 @@ fn nonexistent_releases_are_refused() {
     }
 }
 
-/// In a SARIF message, `[text](target)` would become a link.
-#[test]
-fn sarif_messages_have_no_links() {
-    let name = serde_json::json!({"key": "[a](http://e.org)", "segment_index": 0});
-    let root = serde_json::json!({"segments": [{"size": 8}], "named_data": [name, name]});
-    let file = serde_json::json!({"kind": "ptd", "root": root, "data": [{"zeros": 8}]});
-    let done = run(&["check", "--format", "sarif", "-"], None, &build::file(&file.to_string()));
-    let shown: Value = serde_json::from_slice(&done.stdout).unwrap();
-    let results = shown["runs"][0]["results"].as_array().unwrap();
-    let messages: Vec<_> = results.iter().map(|r| r["message"]["text"].as_str().unwrap()).collect();
-    assert!(messages.iter().any(|text| text.contains("[a] (http://e.org)")), "{messages:?}");
-    assert!(messages.iter().all(|text| !text.contains("](")), "{messages:?}");
-}
-
-#[test]
-fn check_reports_every_file_in_a_folder() {
-    let folder = tempfile::tempdir().unwrap();
-    let whole = files::read(LINEAR).unwrap();
-    fs::create_dir(folder.path().join("inner")).unwrap();
-    fs::write(folder.path().join("a-good.pte"), &whole).unwrap();
-    fs::write(folder.path().join("inner/b-cut.pte"), &whole[..100]).unwrap();
-    fs::write(folder.path().join("inner/c-good.PTD"), files::read(BASIC).unwrap()).unwrap();
-    fs::write(folder.path().join("inner/no-model.txt"), "not looked at").unwrap();
-    let mut page = String::new();
-    for args in [
-        &["check", "."][..],
-        &["check", "--json", "."],
-        &["check", "a-good.pte"],
-        &["check", "nothing.pte"],
-    ] {
-        append_run(&mut page, args, &run(args, Some(folder.path()), b""));
-    }
-    assert_snapshot("cli-check", &page);
-}
-
-/// Models that are not regular files are reported and not opened, since opening a pipe would block.
-#[cfg(unix)]
-#[test]
-fn irregular_files_in_a_folder_are_reported() {
-    use std::os::unix::fs::symlink;
-    use std::os::unix::net::UnixListener;
-
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name);
-    fs::copy(files::path(PROGRAM), at("c-good.pte")).unwrap();
-    symlink("nowhere", at("a-dangling.pte")).unwrap();
-    symlink("c-good.pte", at("b-link.pte")).unwrap();
-    symlink("e-loop.ptd", at("e-loop.ptd")).unwrap();
-    fs::create_dir(at("inner")).unwrap();
-    symlink("inner", at("d-folder.PTE")).unwrap();
-    let _socket = UnixListener::bind(at("f-socket.pte")).unwrap();
-    make_pipe(&at("inner/pipe.ptd"));
-    make_pipe(&at("no-model.txt"));
-    let check = |args: &[&str]| {
-        let done = run(&[&["check", "--json", "."], args].concat(), Some(folder.path()), b"");
-        assert_eq!(done.status.code(), Some(3));
-        let shown: Value = serde_json::from_slice(&done.stdout).unwrap();
-        let files = shown["files"].as_array().unwrap().iter().map(|file| {
-            let finding = &file["findings"][0];
-            let rule = finding["rule"].as_str().unwrap_or("none").to_owned();
-            (file["path"].as_str().unwrap().to_owned(), rule, finding["message"].to_string())
-        });
-        (files.collect::<Vec<_>>(), text(&done.stderr))
-    };
-    let names = |files: &[(String, String, String)]| -> Vec<(String, String)> {
-        files.iter().map(|(path, rule, _)| (path.clone(), rule.clone())).collect()
-    };
-    let named = |all: &[(&str, &str)]| -> Vec<(String, String)> {
-        all.iter().map(|(path, rule)| ((*path).into(), (*rule).into())).collect()
-    };
-    let (files, _) = check(&["--follow"]);
-    // The folder `inner` is searched once, by its own path.
-    let expected = [
-        ("./a-dangling.pte", "unreadable"),
-        ("./b-link.pte", "external-not-judged"),
-        ("./c-good.pte", "external-not-judged"),
-        ("./e-loop.ptd", "unreadable"),
-        ("./f-socket.pte", "unreadable"),
-        ("./inner/pipe.ptd", "unreadable"),
-    ];
-    assert_eq!(names(&files), named(&expected));
-    assert_eq!(files[0].2, "\"the target of this link does not exist\"");
-    let (files, stderr) = check(&[]);
-    let expected = [
-        ("./c-good.pte", "external-not-judged"),
-        ("./f-socket.pte", "unreadable"),
-        ("./inner/pipe.ptd", "unreadable"),
-    ];
-    assert_eq!(names(&files), named(&expected));
-    assert_eq!(stderr, "note: 4 links in folders are not followed: use --follow\n");
-}
-
-/// A search does not leave its folder by a link, unless that is asked for. A path that is given may be a
-/// link, and a cycle of links ends.
-#[cfg(unix)]
-#[test]
-fn links_in_folders_are_followed_only_on_request() {
-    use std::os::unix::fs::symlink;
-
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name);
-    for name in ["in/sub", "out/more"] {
-        fs::create_dir_all(at(name)).unwrap();
-    }
-    for name in ["in/a.pte", "out/b.pte", "out/more/c.pte"] {
-        fs::copy(files::path(LINEAR), at(name)).unwrap();
-    }
-    symlink("../../out", at("in/sub/out")).unwrap();
-    symlink("..", at("in/sub/up")).unwrap();
-    symlink("../in", at("out/back")).unwrap();
-    symlink("../out/b.pte", at("in/b.pte")).unwrap();
-    symlink("in", at("link")).unwrap();
-    let shown = |args: &[&str]| {
-        let done = run(&[&["check"], args].concat(), Some(folder.path()), b"");
-        assert_eq!(done.status.code(), Some(0));
-        let lines: Vec<_> = text(&done.stdout).lines().map(String::from).collect();
-        let files = lines.iter().filter_map(|line| line.strip_prefix("ok  "));
-        (files.map(String::from).collect::<Vec<_>>(), text(&done.stderr))
-    };
-    let (files, stderr) = shown(&["in"]);
-    assert_eq!(files, ["in/a.pte"]);
-    assert_eq!(stderr, "note: 3 links in folders are not followed: use --follow\n");
-    let (files, stderr) = shown(&["--follow", "in"]);
-    assert_eq!(files, ["in/a.pte", "in/b.pte", "in/sub/out/b.pte", "in/sub/out/more/c.pte"]);
-    assert_eq!(stderr, "");
-    assert_eq!(shown(&["link"]).0, ["link/a.pte"], "a given folder may be a link");
-    assert_eq!(shown(&["in/b.pte"]), (vec!["in/b.pte".into()], String::new()));
-    assert_eq!(shown(&["-q", "in"]).1, "");
-}
-
-/// Names that are not UTF-8 stay distinct, and unusual characters are kept.
-#[cfg(unix)]
-#[test]
-fn json_and_sarif_paths_are_the_file_names() {
-    use std::ffi::OsStr;
-    use std::os::unix::ffi::OsStrExt;
-
-    let folder = tempfile::tempdir().unwrap();
-    let names: [&[u8]; 5] =
-        [b"a\xfe.pte", b"a\xff.pte", b"b\\c.pte", b"d e#f?.pte", "g\u{202e}\n.pte".as_bytes()];
-    for name in names {
-        fs::copy(files::path(PROGRAM), folder.path().join(OsStr::from_bytes(name))).unwrap();
-    }
-    let done = run(&["check", "--json", "."], Some(folder.path()), b"");
-    let shown: Value = serde_json::from_slice(&done.stdout).unwrap();
-    let paths: Vec<_> = shown["files"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|file| file["path"].as_str().unwrap())
-        .collect();
-    let expected =
-        ["./a\\xfe.pte", "./a\\xff.pte", "./b\\c.pte", "./d e#f?.pte", "./g\u{202e}\n.pte"];
-    assert_eq!(paths, expected);
-    fs::write(folder.path().join("b\\c.pte"), "").unwrap();
-    let done = run(&["check", "--format", "sarif", "b\\c.pte"], Some(folder.path()), b"");
-    let shown: Value = serde_json::from_slice(&done.stdout).unwrap();
-    let place = &shown["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
-    assert_eq!(place["artifactLocation"]["uri"], "b%5Cc.pte");
-}
-
 /// The requested stack size prevents threads from starting, so the main thread does the work.
 #[test]
 fn check_works_without_threads() {
@@ -554,109 +340,6 @@ fn check_works_without_threads() {
         .output()
         .unwrap();
     assert_eq!((done.status.code(), text(&done.stderr).as_str()), (Some(0), ""));
-}
-
-/// A file name has each printable ASCII character, including `%`. Its URI decodes to the same name.
-#[cfg(unix)]
-#[test]
-fn sarif_uris_decode_to_the_file_names() {
-    let folder = tempfile::tempdir().unwrap();
-    let characters = (b' '..=b'~').map(char::from).filter(|&c| c != '/');
-    let mut names: Vec<_> = characters.map(|c| format!("a{c}25.pte")).collect();
-    for name in &names {
-        fs::write(folder.path().join(name), "").unwrap();
-    }
-    let done = run(&["check", "--format", "sarif", "."], Some(folder.path()), b"");
-    let shown: Value = serde_json::from_slice(&done.stdout).unwrap();
-    let results = shown["runs"][0]["results"].as_array().unwrap();
-    let decoded = results.iter().map(|result| {
-        let place = &result["locations"][0]["physicalLocation"]["artifactLocation"];
-        let uri = place["uri"].as_str().unwrap();
-        assert!(uri.bytes().all(|c| c.is_ascii_alphanumeric() || b"/.-_~%".contains(&c)), "{uri}");
-        let mut parts = uri.strip_prefix("./").unwrap().split('%');
-        let mut name = parts.next().unwrap().to_string();
-        for part in parts {
-            let (digits, rest) = part.split_at(2);
-            name.push(char::from(u8::from_str_radix(digits, 16).unwrap()));
-            name.push_str(rest);
-        }
-        name
-    });
-    let mut decoded: Vec<_> = decoded.collect();
-    decoded.sort_unstable();
-    names.sort_unstable();
-    assert_eq!(decoded, names);
-}
-
-/// A name that is not UTF-8 keeps its bytes in the URI.
-#[cfg(target_os = "linux")]
-#[test]
-fn sarif_uris_have_the_bytes_of_names_that_are_not_utf8() {
-    use std::os::unix::ffi::OsStrExt;
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join(std::ffi::OsStr::from_bytes(b"\xff.pte")), "").unwrap();
-    fs::write(folder.path().join("with\\xff.pte"), "").unwrap();
-    let done = run(&["check", "--format", "sarif", "."], Some(folder.path()), b"");
-    let shown: Value = serde_json::from_slice(&done.stdout).unwrap();
-    let results = shown["runs"][0]["results"].as_array().unwrap().iter();
-    let uris = results.map(|result| {
-        let place = &result["locations"][0]["physicalLocation"]["artifactLocation"];
-        place["uri"].as_str().unwrap().to_string()
-    });
-    let mut uris: Vec<_> = uris.collect();
-    uris.sort_unstable();
-    assert_eq!(uris, ["./%FF.pte", "./with%5Cxff.pte"]);
-}
-
-/// Code-scanning sites drop a result without a line, and track a result by its fingerprint.
-#[test]
-fn sarif_results_have_a_line_and_a_fingerprint() {
-    let shown = |path: &str| {
-        let done = pte(&["check", "--format", "sarif", path]);
-        serde_json::from_slice::<Value>(&done.stdout).unwrap()
-    };
-    let sarif = shown(UNSOUND);
-    let results = sarif["runs"][0]["results"].as_array().unwrap();
-    let mut seen = std::collections::BTreeSet::new();
-    for result in results {
-        let region = &result["locations"][0]["physicalLocation"]["region"];
-        assert_eq!(region["startLine"], 1, "{result}");
-        let fingerprint = result["partialFingerprints"]["primaryLocationLineHash"].as_str();
-        assert!(seen.insert(fingerprint.unwrap()), "{result}");
-    }
-    assert!(seen.len() > 2, "{seen:?}");
-    assert_eq!(shown(UNSOUND), sarif, "a second run gives the same fingerprints");
-    for rule in sarif["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap() {
-        assert!(rule["help"]["text"].as_str().is_some_and(|text| !text.is_empty()), "{rule}");
-        let markdown = rule["help"]["markdown"].as_str().unwrap();
-        assert!(markdown.contains(rule["id"].as_str().unwrap()), "{rule}");
-    }
-}
-
-/// A finding in a data file has the URI of that file, and an offset in that file.
-#[test]
-fn sarif_places_are_those_of_the_json() {
-    let args = ["check", PROGRAM, "--with", OTHER, "--format"];
-    let shown = |format| {
-        let done = pte(&[&args[..], &[format]].concat());
-        serde_json::from_slice::<Value>(&done.stdout).unwrap()
-    };
-    let (plain, sarif) = (shown("json"), shown("sarif"));
-    let mut places = Vec::new();
-    for file in plain["files"].as_array().unwrap() {
-        for finding in file["findings"].as_array().unwrap() {
-            let path = finding["in"].as_str().or(file["path"].as_str()).unwrap();
-            places.push((finding["rule"].clone(), path.to_string(), finding["offset"].clone()));
-        }
-    }
-    let results = sarif["runs"][0]["results"].as_array().unwrap();
-    let results = results.iter().map(|result| {
-        let place = &result["locations"][0]["physicalLocation"];
-        let uri = place["artifactLocation"]["uri"].as_str().unwrap().to_string();
-        (result["ruleId"].clone(), uri, place["region"]["byteOffset"].clone())
-    });
-    assert_eq!(results.collect::<Vec<_>>(), places);
-    assert!(places.iter().any(|(_, path, _)| path == OTHER), "{places:?}");
 }
 
 /// A payload is checked without its program, by its graph and its constants.
@@ -742,52 +425,4 @@ fn check_judges_a_file_once_however_often_it_is_named() {
     assert_eq!(document["files"].as_array().unwrap().len(), 1);
     let message = text(&done.stderr);
     assert!(message.contains("3 paths name a file that is checked already"), "{message}");
-}
-
-/// A phone that links portable kernels alone fails with status 0x14 at the operators that they lack. The
-/// finding says which library has them.
-#[test]
-fn kernels_that_a_build_lacks_are_errors_with_the_library_to_link() {
-    let file = "tests/data/pte/cond.pte";
-    assert!(good(&["check", file, "--kernels", "portable,prim"]).starts_with("ok"));
-    assert!(good(&["check", file, "--kernels", "optimized,portable_ops_lib"]).starts_with("ok"));
-    let (code, shown, _) = outcome(&["check", file, "--kernels", "prim"]);
-    assert_eq!(code, 1);
-    for text in
-        ["operator-missing", "\"aten::mul.out\"", "portable_ops_lib", "instructions[", "0x14"]
-    {
-        assert!(shown.contains(text), "{text}: {shown}");
-    }
-    let (_, missing, _) = outcome(&["ops", file, "--against", "prim"]);
-    assert_eq!(missing.lines().count(), shown.matches("operator-missing").count(), "{missing}");
-
-    let folder = tempfile::tempdir().unwrap();
-    let list = folder.path().join("mine.txt");
-    fs::write(&list, "aten::sin.out\n").unwrap();
-    let (_, shown, _) = outcome(&["check", file, "--kernels", &format!("{},prim", list.display())]);
-    assert!(!shown.contains("aten::sin.out\"") && shown.contains("aten::cos.out\""), "{shown}");
-
-    let (code, _, error) = outcome(&["check", file, "--kernels", "portble"]);
-    assert_eq!(code, 3);
-    assert!(error.contains("portable, optimized, quantized"), "{error}");
-}
-
-#[test]
-fn backends_that_a_build_lacks_are_errors() {
-    let file = "tests/data/pte/xnn_mixed.pte";
-    for backends in ["XnnpackBackend", "android", "VulkanBackend,wheel"] {
-        assert!(good(&["check", file, "--backends", backends]).starts_with("ok"), "{backends}");
-    }
-    let (code, shown, _) = outcome(&["check", file, "--backends", "VulkanBackend"]);
-    assert_eq!(code, 1);
-    assert!(shown.contains("backend-missing") && shown.contains("XnnpackBackend"), "{shown}");
-    let (code, _, error) = outcome(&["check", file, "--backends", "wheel", "--runtime", "1.1"]);
-    assert_eq!(code, 2);
-    assert!(error.contains("in release 1.1 are not known"), "{error}");
-}
-
-/// The exit status, standard output and standard error of a run.
-fn outcome(args: &[&str]) -> (i32, String, String) {
-    let output = pte(args);
-    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
 }
