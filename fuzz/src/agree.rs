@@ -24,7 +24,7 @@ pub(crate) mod readers;
 
 /// Compares three readers. The official verifier accepts each accepted file, and planus reads the same values
 /// from it; the official verifier refuses each file whose structure is refused. Intended differences are named in
-/// [`is_stricter`] and [`is_laxer`].
+/// `is_stricter` and `is_laxer`.
 pub fn agree(bytes: &[u8]) {
     let limits = Limits::UNTRUSTED;
     let whole = read(bytes, &limits);
