@@ -101,13 +101,13 @@ impl fmt::Display for Runtime {
 /// Expands to the help text of a rule: a literal, or a named text that many rules share.
 macro_rules! help {
     (MADE_BY_HAND) => {
-        "No exporter writes this: the file is damaged or was made by hand, so get it again from its source."
+        "No exporter is known to write this: the file is damaged or was made by hand, so get it again from its source."
     };
     (LOWER_AGAIN) => {
-        "Lower the model again: no exporter writes such a payload, so it is damaged or was made by hand."
+        "No exporter is known to write such a payload. Lower the model again, with other settings of the partitioner if the finding stays."
     };
     (UNUSUAL) => {
-        "No exporter writes this: ask the writer of the file, or export the program again."
+        "No exporter is known to write this: ask the writer of the file, or export the program again."
     };
     (HARMLESS) => {
         "Nothing needs to be done for a current runtime."

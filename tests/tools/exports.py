@@ -160,6 +160,41 @@ def lora():
     ), (torch.randn(2, 16),)
 
 
+def operators():
+    """Yields models of one or two operators, which partitioners and quantizers treat each in its own way."""
+    square, pair = torch.randn(1, 4, 8, 8), (torch.randn(2, 8), torch.randn(2, 8))
+    for name, function, inputs in [
+        ("add", lambda m, x, y: x + y, pair),
+        ("add-relu", lambda m, x, y: (x + y).relu(), pair),
+        ("sub-mul", lambda m, x, y: (x - y) * y, pair),
+        ("div-max", lambda m, x, y: torch.maximum(x / 2, y), pair),
+        ("cat-slice", lambda m, x, y: torch.cat([x, y], 1)[:, 2:10], pair),
+        ("clamp", lambda m, x, y: x.clamp(-0.5, 0.5) + y.clamp(min=0), pair),
+        ("matmul", lambda m, x, y: x @ y.t(), pair),
+        ("permute-reshape", lambda m, x: x.permute(0, 2, 3, 1).reshape(8, 32) + 1, (square,)),
+        ("pool", lambda m, x: nn.functional.avg_pool2d(torch.max_pool2d(x, 2), 2), (square,)),
+        ("upsample", lambda m, x: nn.functional.interpolate(x, scale_factor=2, mode="bilinear"), (square,)),
+        ("pad", lambda m, x: nn.functional.pad(x, (1, 1, 1, 1)).mean((2, 3), keepdim=True), (square,)),
+        ("activations", lambda m, x: torch.cat([x.sigmoid(), x.tanh(), nn.functional.leaky_relu(x)], 1), (square,)),
+        ("softmax", lambda m, x: torch.softmax(x * 2, -1).exp().log(), (square,)),
+        ("square-root", lambda m, x: (x * x + 1).sqrt().rsqrt() - x.abs().neg(), (square,)),
+    ]:
+        yield name, lambda function=function, inputs=inputs: (Function(function), inputs)
+    for name, layer, inputs in [
+        ("conv1d", lambda: nn.Conv1d(4, 6, 3), (square[0],)),
+        ("conv-groups", lambda: nn.Conv2d(4, 8, 3, groups=2, stride=2), (square,)),
+        ("conv-no-bias", lambda: nn.Conv2d(4, 8, 1, bias=False), (square,)),
+        ("depthwise", lambda: nn.Conv2d(4, 8, 3, groups=4, dilation=2), (square,)),
+        ("transposed-groups", lambda: nn.ConvTranspose2d(4, 8, 3, groups=2, output_padding=1, stride=2), (square,)),
+        ("prelu", lambda: nn.PReLU(4), (square,)),
+        ("norms", lambda: nn.Sequential(nn.BatchNorm2d(4), nn.LayerNorm(8), nn.GroupNorm(2, 4)), (square,)),
+        ("linear-no-bias", lambda: nn.Sequential(nn.Linear(8, 8, bias=False), nn.GELU()), (pair[0],)),
+        ("embedding", lambda: nn.Sequential(nn.Embedding(8, 8), nn.Linear(8, 4)), (torch.tensor([1, 2]),)),
+        ("lstm", lambda: Function(lambda m, x: m.a(x)[0], a=nn.LSTM(8, 4)), (torch.randn(3, 2, 8),)),
+    ]:
+        yield name, lambda layer=layer, inputs=inputs: (layer(), inputs)
+
+
 def quantize(model, inputs, qat=False, **options):
     """Quantizes a model by PT2E with XNNPACK's quantizer."""
     quantizer = XNNPACKQuantizer().set_global(get_symmetric_quantization_config(is_qat=qat, **options))
@@ -295,6 +330,19 @@ def rows():
     yield row("xnn-lora", lora, partition=x)
     yield row("xnn-lora-computed", lora, partition=xnnpack(force_non_static_weights_for_f32_linear=True))
     yield row("xnn-branch", branch, partition=x)
+
+    # Single operators: every quantizer, and what lowers a part of its nodes alone.
+    partitioners = {
+        "xnn": x,
+        "fp32": xnnpack(config_precisions=Precision.FP32),
+        "static": xnnpack(config_precisions=Precision.STATIC_QUANT),
+        "per-op": xnnpack(per_op_mode=True),
+        "quantized": XnnpackQuantizedPartitioner,
+    }
+    for (name, made), (kind, quantizer), (only, partition) in itertools.product(
+        operators(), quantizers.items(), partitioners.items()
+    ):
+        yield row(f"operator-{name}-{kind}-{only}", made, quantizer=quantizer, partition=partition)
 
     # Quantizers.
     for name, options in {

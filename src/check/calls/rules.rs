@@ -98,7 +98,7 @@ rules! {
     JUMP_CONDITION_STORAGE = Error "jump-condition-storage"
         "The condition of a jump, if it is a tensor, has memory for its data."
         "Running the method is refused; older runtimes read through a null pointer."
-        "Export the program again with memory planned for this tensor."
+        "Export the program again with memory planned for this tensor. For a buffer that the model changes: without `alloc_mutable_buffers=False` of MemoryPlanningPass, which leaves it none."
         Refuses ["7.4.37", "8.2 dc4d6ee6f6"];
     JUMP_DESTINATION = Warning "jump-destination"
         "The target of a jump is an instruction of its chain, or just past the last one."
@@ -123,7 +123,7 @@ rules! {
     STORAGE_MISSING = Error "storage-missing"
         "A tensor whose data a kernel needs has memory for it: it is constant, planned, external, an input or an output, or an earlier call gives memory to it. The same holds for every tensor of a list."
         "The kernel reads or writes through a null pointer."
-        "Export the program again with memory planned for this tensor."
+        "Export the program again with memory planned for this tensor. For a buffer that the model changes: without `alloc_mutable_buffers=False` of MemoryPlanningPass, which leaves it none."
         Crashes ["6.1", "7.8"];
     STACKTRACE_LENGTH = Note "stacktrace-length"
         "A chain has as many stack traces as instructions, or none."

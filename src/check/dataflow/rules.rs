@@ -38,7 +38,7 @@ rules! {
     CONSTANT_WRITTEN = Error "constant-written"
         "No kernel writes to a constant, nor to an alias or a view of one. No input is copied there."
         "The file's own bytes are overwritten, or the program dies if they are mapped or in ROM."
-        "Make the tensor a buffer of the model, so that it can be written."
+        "Make the tensor a buffer of the model, with memory: without `alloc_mutable_buffers=False` of MemoryPlanningPass."
         Misreads ["6.1", "7.4.44", "7.7.16"];
     ARGS_OVERLAP = Warning "args-overlap"
         "The output of a call shares no planned bytes with another of its arguments."

@@ -104,7 +104,7 @@ rules! {
     XNNPACK_DATATYPE = Error "xnnpack-datatype"
         "The values of a node are of datatypes that the backend has a kernel for."
         "The backend refuses the graph."
-        LOWER_AGAIN
+        "The partitioner gave the backend an operator of datatypes that it has no kernel for. Lower the model again with a partitioner of one precision (`config_precisions` of XnnpackPartitioner), or quantize the operator in another way."
         Refuses ["11.4"];
     XNNPACK_SCALE = Error "xnnpack-scale"
         "The scales of a quantized layer, input × filter ÷ output, are less than 256; with a constant matrix, at most 255."
