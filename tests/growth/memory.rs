@@ -20,7 +20,7 @@ fn no_file_takes_more_than_n_log_n_steps() {
             cost::taken();
             for plan in pte.program().execution_plan().into_iter().flatten() {
                 seen = seen.saturating_add(Memory::of(&pte, plan).instruction_count().into());
-                Pools::of(&pte, plan, &Scratch::default(), target);
+                let _ = Pools::of(&pte, plan, &Scratch::default(), target);
             }
             let bytes = pte.region().len() as f64;
             Some((cost::taken() as f64, bytes))

@@ -184,5 +184,21 @@ fn kernels_with_scratch_memory_take_it_of_the_temporary_allocator() {
     let convolution = calling("cortex_m::quantized_conv2d", "out");
     for (release, is_known) in [((1, 0), true), ((1, 1), false), ((1, 3), false), ((1, 4), true)] {
         assert_eq!(of(&convolution, release).is_exact(), is_known, "{release:?}");
-    }
+    }    let attention = calling("llama::custom_sdpa", "out");
+    assert!(of(&attention, (1, 3)).is_exact() && !of(&attention, (1, 4)).is_exact());
+    let unknown = of(&calling("cadence::quantized_conv2d_nchw", "out"), (1, 0));
+    assert_eq!(unknown.unknown().collect::<Vec<_>>(), ["cadence operators"]);
+}
+
+/// The runtime refuses such a method. It has looked for no kernel by then.
+#[test]
+fn a_call_of_an_operator_that_does_not_exist_takes_no_memory_for_its_kernel() {
+    let tensor = json!({"val_type": "Tensor", "val": {"scalar_type": "FLOAT", "sizes": [3, 50],
+        "dim_order": [0, 1], "allocation_info": {"memory_id": 1}}});
+    let plan = json!({"name": "forward", "values": [tensor], "inputs": [], "outputs": [],
+        "chains": [{"instructions": [call(7, &[0, 0])]}], "delegates": [],
+        "operators": [{"name": "aten::add", "overload": "out"}], "non_const_buffer_sizes": [0, 600]});
+    let file = build::file(&json!({"root": {"execution_plan": [plan]}}).to_string());
+    let pools = pools(&file, NEWEST, PointerWidth::Bits64).swap_remove(0);
+    assert_eq!(pools.temporary.bytes, 0);
 }

@@ -369,6 +369,11 @@ impl<'a> Load<'a> {
 
     /// Allocates the dtypes and dim orders by which the kernel of a call is found.
     fn kernel(&mut self, call: KernelCall<'_>) {
+        // Without an operator, the runtime looks for no kernel.
+        let operators = self.plan.operators().map_or(0, |operators| operators.len());
+        if usize::try_from(call.op_index()).map_or(true, |index| index >= operators) {
+            return;
+        }
         let (meta, count) =
             (self.target.layout(Structure::TensorMeta), call.args().map_or(0, |args| args.len()));
         let list = meta.size.saturating_mul(wide(count));

@@ -105,7 +105,7 @@ pub(super) struct TemporaryKernel {
 pub(super) enum Need {
     /// An element and its index for each element along a dimension: of the first argument, along the third.
     AlongDimension,
-    /// What CMSIS-NN asks for, which depends on the machine.
+    /// The machine or the number of threads decides.
     Unknown,
 }
 
@@ -123,8 +123,8 @@ macro_rules! kernel {
     };
 }
 
-/// The kernels that fail if the temporary allocator is too small. `llama::custom_sdpa` and its relatives use the heap
-/// then, so they are not here.
+/// The kernels that take temporary memory. `llama::custom_sdpa` and its relatives take it for each thread, and use the heap
+/// if there is too little. Some of Cadence's kernels take it, by the core that they are built for.
 #[rustfmt::skip]
 static KERNELS: &[TemporaryKernel] = &[
     kernel!("aten::topk", "values", ((0, 7), ALWAYS), Need::AlongDimension),
@@ -132,13 +132,28 @@ static KERNELS: &[TemporaryKernel] = &[
     kernel!("cortex_m::quantized_depthwise_conv2d", "out", ((1, 1), (1, 4)), Need::Unknown),
     kernel!("cortex_m::quantized_transpose_conv2d", "out", ((1, 2), (1, 4)), Need::Unknown),
     kernel!("cortex_m::quantized_batch_matmul", "out", ((1, 2), (1, 4)), Need::Unknown),
+    kernel!("llama::custom_sdpa", "out", ((1, 4), ALWAYS), Need::Unknown),
+    kernel!("llama::custom_quantized_sdpa", "out", ((1, 4), ALWAYS), Need::Unknown),
+    kernel!("llama::sdpa_with_kv_cache", "out", ((1, 4), ALWAYS), Need::Unknown),
 ];
+
+/// The operators of Cadence, whose kernels are built for one core.
+static CADENCE: TemporaryKernel = TemporaryKernel {
+    name: "cadence::",
+    overload: "",
+    title: "cadence operators",
+    releases: ((0, 7), ALWAYS),
+    need: Need::Unknown,
+};
 
 /// Returns what the kernel of an operator takes of the temporary allocator; `None` if it takes nothing.
 pub(super) fn of_kernel(
     operator: Operator<'_>,
     release: Release,
 ) -> Option<&'static TemporaryKernel> {
+    if operator.name().is_some_and(|name| name.starts_with(CADENCE.name)) {
+        return Some(&CADENCE);
+    }
     // The parts are compared, not the whole name: an operator's name in the file may be long.
     KERNELS.iter().find(|kernel| {
         operator.name() == Some(kernel.name)
