@@ -184,7 +184,8 @@ fn kernels_with_scratch_memory_take_it_of_the_temporary_allocator() {
     let convolution = calling("cortex_m::quantized_conv2d", "out");
     for (release, is_known) in [((1, 0), true), ((1, 1), false), ((1, 3), false), ((1, 4), true)] {
         assert_eq!(of(&convolution, release).is_exact(), is_known, "{release:?}");
-    }    let attention = calling("llama::custom_sdpa", "out");
+    }
+    let attention = calling("llama::custom_sdpa", "out");
     assert!(of(&attention, (1, 3)).is_exact() && !of(&attention, (1, 4)).is_exact());
     let unknown = of(&calling("cadence::quantized_conv2d_nchw", "out"), (1, 0));
     assert_eq!(unknown.unknown().collect::<Vec<_>>(), ["cadence operators"]);

@@ -18,8 +18,8 @@
 //!
 //! Both allocators of the runtime only count up: they align the next free byte, and add the size. So the bytes follow
 //! from the order of the allocations, which is that of upstream's `Method::init` (`runtime/executor/method.cpp`), and
-//! from the sizes of the structures (`structures`). They are exact for the runtime's own allocations, if the pool begins
-//! at a multiple of 16. Backends and kernels decide about others (`consumers`).
+//! from the sizes of the structures (`structures`). They are exact for the runtime's own allocations, if the pool
+//! begins at a multiple of 16. Backends and kernels decide about others (`consumers`).
 
 use alloc::vec::Vec;
 

@@ -123,8 +123,8 @@ macro_rules! kernel {
     };
 }
 
-/// The kernels that take temporary memory. `llama::custom_sdpa` and its relatives take it for each thread, and use the heap
-/// if there is too little. Some of Cadence's kernels take it, by the core that they are built for.
+/// The kernels that take temporary memory. `llama::custom_sdpa` and its relatives take it for each thread, and use the
+/// heap if there is too little. Some of Cadence's kernels take it, by the core that they are built for.
 #[rustfmt::skip]
 static KERNELS: &[TemporaryKernel] = &[
     kernel!("aten::topk", "values", ((0, 7), ALWAYS), Need::AlongDimension),

@@ -1,7 +1,7 @@
 //! The runtime's structures in the method allocator and the temporary allocator: their sizes in each release.
 //!
-//! Printed by `python tests/tools/pools.py --runtime CHECKOUT --sizes`, for x86-64 and for 32-bit Arm. Pointers of 32 bits
-//! are those of machines that align 64-bit numbers to 8 bytes: Arm, RISC-V, Xtensa.
+//! Printed by `python tests/tools/pools.py --runtime CHECKOUT --sizes`, for x86-64 and for 32-bit Arm. Pointers of 32
+//! bits are those of machines that align 64-bit numbers to 8 bytes: Arm, RISC-V, Xtensa.
 
 use pte_core::release::Release;
 
