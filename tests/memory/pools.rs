@@ -26,8 +26,8 @@ fn part(pool: &Pool, name: &str) -> Option<PoolPart> {
     pool.parts.iter().find(|part| part.name == name).copied()
 }
 
-/// The bytes that `tests/tools/pools.py` measures for programs without delegates: of the method allocator for pointers of
-/// 32 bits and of 64 bits, and the same without a temporary allocator.
+/// The bytes that `tests/tools/pools.py` measures for programs without delegates: of the method allocator for pointers
+/// of 32 bits and of 64 bits, and the same without a temporary allocator.
 #[rustfmt::skip]
 const MEASURED: &[(&str, [(Release, [u64; 4]); 4])] = &[
     ("linear",              [((0, 7), [830, 1398, 862, 1446]), ((1, 0), [636, 1040, 862, 1454]), ((1, 1), [564, 888, 790, 1302]), ((1, 5), [564, 888, 790, 1302])]),
