@@ -15,6 +15,7 @@ use crate::support::files::{self, name};
 
 mod cases;
 mod hostile;
+mod pools;
 mod random;
 
 /// Returns whether a file is without an Error.

@@ -6,6 +6,7 @@ use core::ops::Range;
 use pte::Backend;
 use pte::payload::{Sections, Unreadable};
 
+use crate::support::build::vela_block;
 use crate::support::files;
 
 /// Finds the sections of a payload, and counts the bytes that were read.
@@ -19,25 +20,14 @@ fn sections(backend: Backend, bytes: &[u8]) -> (Result<Sections, Unreadable>, u6
     (found.unwrap(), read)
 }
 
-/// Returns a block of an Ethos-U stream.
-fn block(name: &str, flag: u8, data: &[u8]) -> Vec<u8> {
-    let mut block = name.as_bytes().to_vec();
-    block.resize(16, 0);
-    block.extend((data.len() as u32).to_le_bytes());
-    block.push(flag);
-    block.resize(32, 0);
-    block.extend(data);
-    block.resize(block.len().next_multiple_of(16), 0);
-    block
-}
-
 fn ethosu(blocks: &[Vec<u8>]) -> Vec<u8> {
-    let (start, end) = (block("vela_bin_stream", 0, b""), block("vela_end_stream", 0, b""));
+    let (start, end) =
+        (vela_block("vela_bin_stream", 0, b""), vela_block("vela_end_stream", 0, b""));
     [start, blocks.concat(), end].concat()
 }
 
 fn commands() -> Vec<u8> {
-    block("cmd_data", 0, b"COP1 and more bytes")
+    vela_block("cmd_data", 0, b"COP1 and more bytes")
 }
 
 fn vgf() -> Vec<u8> {
@@ -92,9 +82,9 @@ fn neuropilot() -> Vec<u8> {
 fn samples() -> Vec<(Backend, Vec<u8>)> {
     let blocks = [
         commands(),
-        block("weight_data", 1, &[b'a'; 64]),
-        block("scratch_size", 0, &640u32.to_le_bytes()),
-        block("inputs", 0, &[0; 4]),
+        vela_block("weight_data", 1, &[b'a'; 64]),
+        vela_block("scratch_size", 0, &640u32.to_le_bytes()),
+        vela_block("inputs", 0, &[0; 4]),
     ];
     vec![
         (Backend::EthosU, ethosu(&blocks)),
@@ -150,19 +140,19 @@ fn sections_are_where_the_header_says() {
 fn a_block_may_have_its_contents_in_named_data() {
     let (found, _) = sections(Backend::EthosU, &samples()[0].1);
     assert_eq!(found.unwrap().sections[1].key, Some("a".repeat(64)));
-    let short = ethosu(&[block("weight_data", 1, &[b'a'; 63])]);
+    let short = ethosu(&[vela_block("weight_data", 1, &[b'a'; 63])]);
     assert_eq!(sections(Backend::EthosU, &short).0, Err(Unreadable::Block { at: 32 }));
 }
 
 #[test]
 fn streams_that_the_backend_refuses_are_invalid() {
     let refused = |bytes: &[u8]| sections(Backend::EthosU, bytes).0.unwrap_err();
-    let unknown = ethosu(&[commands(), block("weights", 0, b"")]);
+    let unknown = ethosu(&[commands(), vela_block("weights", 0, b"")]);
     assert_eq!(refused(&unknown), Unreadable::Block { at: 96 });
-    let twice = ethosu(&[block("vela_bin_stream", 0, b"")]);
+    let twice = ethosu(&[vela_block("vela_bin_stream", 0, b"")]);
     assert_eq!(refused(&twice), Unreadable::Block { at: 32 });
     assert_eq!(refused(&commands()), Unreadable::Block { at: 0 });
-    let magic = ethosu(&[block("cmd_data", 0, b"COP3")]);
+    let magic = ethosu(&[vela_block("cmd_data", 0, b"COP3")]);
     assert_eq!(refused(&magic), Unreadable::Magic { magic: *b"COP3" });
     let more = [ethosu(&[]), commands()].concat();
     assert!(matches!(refused(&more), Unreadable::Part { name: "vela_end_stream", .. }));
@@ -214,9 +204,9 @@ fn sizes_at_their_extremes_are_bounded() {
 
 #[test]
 fn a_stream_of_many_blocks_is_read_to_a_bound() {
-    let most = ethosu(&vec![block("inputs", 0, b""); Sections::MOST]);
+    let most = ethosu(&vec![vela_block("inputs", 0, b""); Sections::MOST]);
     assert_eq!(sections(Backend::EthosU, &most).0.unwrap().sections.len(), Sections::MOST);
-    let more = ethosu(&vec![block("inputs", 0, b""); 100_000]);
+    let more = ethosu(&vec![vela_block("inputs", 0, b""); 100_000]);
     let (found, read) = sections(Backend::EthosU, &more);
     assert_eq!(found, Err(Unreadable::Sections { most: Sections::MOST }));
     assert!(read < 3000, "{read}");

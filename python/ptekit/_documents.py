@@ -45,7 +45,7 @@ def size(file: Given, *, against: Given | None = None) -> Document:
 
 
 def memory(file: Given, *, method: str | None = None) -> Document:
-    """Returns the document of `pte memory --json`: arenas, live ranges, peaks.
+    """Returns the document of `pte memory --json`: arenas, live ranges, peaks, pools for the newest runtime.
 
     Raises:
         ValueError: There is no such method.

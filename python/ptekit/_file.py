@@ -246,7 +246,7 @@ class Program(File):
         return dict(operator_calls(self.handle))
 
     def memory(self, method: str | None = None) -> Document:
-        """Returns the document of `pte memory --json`: arenas, live ranges and peaks."""
+        """Returns the document of `pte memory --json`: arenas, live ranges, peaks and pools."""
         from ._documents import memory
 
         return memory(self, method=method)

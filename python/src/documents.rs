@@ -1,8 +1,9 @@
 //! Documents that the command writes a row at a time: here they are texts.
 
 use pte::File;
+use pte::check::NEWEST;
 use pte::map::{Map, MapDocument, Nesting, RangeEntry};
-use pte::memory::{DocumentWriter, Memory, MethodDocument};
+use pte::memory::{DocumentWriter, Memory, MethodDocument, PointerWidth, Pools, Target};
 use pte::payload::{PayloadContents, Scratch};
 use pte::quoted::hex;
 use pte::schema::program::view::ExecutionPlan;
@@ -69,7 +70,9 @@ pub(crate) fn memory(of: &Handle, method: Option<&str>) -> Result<String> {
     for plan in plans.iter().take(DocumentWriter::MOST_METHODS) {
         let Some(pte) = pte else { continue };
         let memory = Memory::of(pte, *plan);
-        let row = MethodDocument::new(&memory, scratch.of(pte, *plan));
+        let targets = PointerWidth::ALL.into_iter().filter_map(|width| Target::new(NEWEST, width));
+        let pools: Vec<_> = targets.map(|target| Pools::of(pte, *plan, &scratch, target)).collect();
+        let row = MethodDocument::new(&memory, scratch.of(pte, *plan)).with_pools(&pools);
         row.charge_names(|name| names.charge(name))?;
         document.method(&mut out, &row)?;
     }

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use pte::File;
-use pte::memory::{Budget, DocumentWriter, Memory as Planned};
+use pte::check::{NEWEST, Release, parse_release};
+use pte::memory::{
+    Budget, DocumentWriter, Limited, Memory as Planned, PointerWidth, Pool, Pools, Target,
+};
 use pte::payload::Scratch;
 use pte::quoted::{Untrusted, UntrustedString};
 
@@ -13,7 +16,7 @@ use super::Common;
 use super::config::ConfigArguments;
 use super::input::{self, Input, Readable};
 use super::output::{Content, Output, formatted};
-use super::problem::{Problem, Status, bad_news};
+use super::problem::{Problem, Status, bad_news, note};
 use super::refusal;
 use super::size::Bytes;
 use super::text::{grouped, name};
@@ -21,10 +24,11 @@ use super::text::{grouped, name};
 mod chart;
 mod lines;
 pub(super) mod method;
+mod pools;
 mod show;
 pub(super) mod svg;
 
-/// Show memory plans, live ranges, and the tensors of each peak
+/// Show memory plans, pool sizes, live ranges, and the tensors of each peak
 ///
 /// For each arena: planned bytes, how far tensors reach into it, the most that is live at once and
 /// the instruction of the peak, with the tensors that are live there. A tensor is live from the
@@ -32,9 +36,13 @@ pub(super) mod svg;
 /// state throughout. Instructions count in the order of the file: a tensor that a loop carries is live
 /// in the whole loop, and one that a branch writes for after the join counts in the other branch
 /// too. So with jumps a peak may be too high and is never too low. Dynamic sizes count at their upper
-/// bounds. Not counted: the runtime's structures (its method allocator), what backends allocate, and
-/// scratch memory of kernels. Constants and payloads of delegates are shown as sums: the loader
-/// decides whether they take memory.
+/// bounds. Constants and payloads of delegates are shown as sums: the loader decides whether they
+/// take memory.
+///
+/// Below the arenas are the sizes of the other two pools that firmware gives the runtime: the method
+/// allocator, for the runtime's structures, and the temporary allocator, for scratch memory. They are
+/// exact for the runtime's own bytes. What backends and kernels take of them is exact, "at most", or
+/// not known. Not counted: what backends take of the heap.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -42,6 +50,8 @@ Examples:
   pte memory model.pte --method forward --svg -o memory.svg
   pte memory model.pte --budget 1=512KiB --budget 2=8MB     exit status 1 if an arena is larger
   pte memory model.pte --budget 1MB                         or all arenas of a method together
+  pte memory model.pte --bits 32 --runtime 1.1              the pools of firmware
+  pte memory model.pte --bits 32 --budget method=64KiB,temp=16KiB,planned0=512KiB
   pte memory --json model.pte | jq '.methods[].arenas[] | [.id, .planned, .peak]'
 
 The picture has time across and bytes up. Letters are the tensors of the list below it, \u{2591} are
@@ -54,7 +64,7 @@ JSON, \"schema\": \"pte.memory/1\":
   method_count  of those that were asked for; methods has the first 1,024
   methods    name, instructions, planned (bytes of all arenas), over (the budget), arenas, unplanned
              (tensors without a place: value, dtype, sizes, bytes, end: whether it is an input or
-             an output, unbounded), outside (bytes: constants, external, payloads, scratch)
+             an output, unbounded), outside (bytes: constants, external, payloads, scratch), pools
   arenas     id, device (kind, index), planned (null: it is not declared), reach (the end of the
              last tensor), peak (most bytes live at once), peak_at (chain, instruction, does: name
              of the operator), slack (planned - reach; null: tensors reach past what is planned, or
@@ -64,6 +74,11 @@ JSON, \"schema\": \"pte.memory/1\":
              first and last with chain and instruction, null for before the first and after the
              last one; no lives for what nothing uses; view: true if it is only a view of other
              tensors, and its own place is never used
+  pools      for each width of pointers: runtime (release), bits, method and temporary (the two
+             allocators), without_temporary (bytes of the method allocator without the other one);
+             of an allocator bytes, exact, over (the budget), parts (name, bytes, null: not known
+             and not counted, bound: true if it may be less). Those of the temporary allocator are
+             in use one after the other: bytes is the largest
 
 Exit status: 0 shown, 1 over a budget, not in the file or broken, 2 usage, or a budget of an arena that
 no shown method has, 3 not readable")]
@@ -74,10 +89,19 @@ pub(super) struct Memory {
     /// Only this method.
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
-    /// Fail if an arena, or all arenas of a method together, are larger: bytes, or with a unit such as
-    /// kB, MB, KiB, MiB.
-    #[arg(long, value_name = "[ID=]SIZE", value_parser = budget)]
+    /// Fail if a pool of a method is larger: bytes, or with a unit such as kB, MB, KiB, MiB. POOL is the
+    /// id of an arena, method, temp, or planned0 for the first arena, planned1 and so on. Without it, all
+    /// arenas and delegates' scratch memory together.
+    #[arg(long, value_name = "[POOL=]SIZE", value_parser = budget, value_delimiter = ',')]
     budget: Vec<Budget>,
+    /// The release of the runtime whose pools are shown, such as 1.1. 0.7 is the first one. The
+    /// default is the newest.
+    #[arg(long, value_name = "VERSION", value_parser = runtime)]
+    runtime: Option<Release>,
+    /// Only the pools of a runtime whose pointers have this width. A budget is compared with the largest
+    /// pool that is shown.
+    #[arg(long, value_name = "BITS")]
+    bits: Option<Bits>,
     /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: MemoryFormat,
@@ -99,19 +123,42 @@ enum MemoryFormat {
     Svg,
 }
 
-/// Parses a budget: a size, or the id of an arena with its size.
+/// The width of a pointer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Bits {
+    /// Arm, RISC-V and Xtensa, which align 64-bit numbers to 8 bytes.
+    #[value(name = "32")]
+    Bits32,
+    #[value(name = "64")]
+    Bits64,
+}
+
+/// Parses a release whose pools are known.
+fn runtime(text: &str) -> Result<Release, String> {
+    let release = parse_release(text).map_err(|error| error.to_string())?;
+    let known = Target::new(release, PointerWidth::Bits64).is_some() && release <= NEWEST;
+    let (major, minor) = NEWEST;
+    known.then_some(release).ok_or_else(|| format!("pools are known from 0.7 to {major}.{minor}"))
+}
+
+/// Parses a budget: a size, or the name of a pool with its size.
 fn budget(text: &str) -> Result<Budget, String> {
-    let (arena, size) = match text.split_once('=') {
-        None => (None, text),
-        Some((id, size)) => {
-            let plain = id.bytes().all(|c| c.is_ascii_digit());
-            let id = id.parse().ok().filter(|&id| plain && id > 0);
-            let wrong = || "an arena is a number from 1 on, as `pte memory` shows it";
-            (Some(id.ok_or_else(wrong)?), size)
+    let (of, size) = match text.split_once('=') {
+        None => (Limited::All, text),
+        Some(("method", size)) => (Limited::Method, size),
+        Some(("temp", size)) => (Limited::Temporary, size),
+        Some((name, size)) => {
+            let (digits, first) = name.strip_prefix("planned").map_or((name, 0), |of| (of, 1));
+            let plain = digits.bytes().all(|c| c.is_ascii_digit());
+            let number: Option<u32> = digits.parse().ok().filter(|_| plain);
+            let id = number.and_then(|number| number.checked_add(first)).filter(|&id| id > 0);
+            let wrong =
+                || "a pool is method, temp, planned0 and so on, or the id of an arena, from 1 on";
+            (Limited::Arena(id.ok_or_else(wrong)?), size)
         }
     };
     let Bytes(bytes) = size.parse()?;
-    Ok(Budget { arena, bytes })
+    Ok(Budget { of, bytes })
 }
 
 /// A format of memory plans.
@@ -158,7 +205,7 @@ impl Memory {
             MemoryFormat::Json | MemoryFormat::Svg => Content::Plain,
         };
         let mut out = Output::beside(common.output.as_deref(), content, &self.files)?;
-        let mut judge = Judge { budgets: &budgets, met: Vec::new(), over: 0 };
+        let mut judge = Judge { budgets: &budgets, met: Vec::new(), over: 0, quiet: common.quiet };
         let (mut status, mut shown) = (Status::Good, 0usize);
         for path in &self.files {
             match Input::open(path, &common.limits()) {
@@ -220,11 +267,13 @@ impl Memory {
         show.begin(out, &input.name, &subject)?;
         if let File::Pte(pte) = &file {
             for (nth, plan) in plans().enumerate() {
-                let memory = Planned::of(pte, plan);
-                judge.method(input, &memory)?;
+                let memory = &Planned::of(pte, plan);
+                let pools = self.targets().map(|target| Pools::of(pte, plan, scratch, target));
+                let (pools, budgets) = (&pools.collect::<Vec<_>>(), judge.budgets);
+                let scratch = scratch.of(pte, plan);
+                let method = Method { input, memory, pools, budgets, scratch };
+                judge.method(&method)?;
                 if nth < subject.shown {
-                    let (budgets, scratch) = (judge.budgets, scratch.of(pte, plan));
-                    let method = Method { input, memory: &memory, budgets, scratch };
                     show.method(out, &method)?;
                 }
             }
@@ -241,32 +290,55 @@ impl Memory {
             return Ok(self.budget.clone());
         }
         let invalid = |error| Problem::Usage(format!("memory.budget in pte.toml: {error}").into());
-        config.memory.budget.iter().map(|text| budget(text).map_err(invalid)).collect()
+        let texts = config.memory.budget.iter().flat_map(|text| text.split(','));
+        texts.map(|text| budget(text).map_err(invalid)).collect()
+    }
+
+    /// Returns the runtimes whose pools are shown.
+    fn targets(&self) -> impl Iterator<Item = Target> {
+        let (release, bits) = (self.runtime.unwrap_or(NEWEST), self.bits);
+        let shown = PointerWidth::ALL.into_iter().filter(move |width| match bits {
+            Some(Bits::Bits32) => *width == PointerWidth::Bits32,
+            Some(Bits::Bits64) => *width == PointerWidth::Bits64,
+            None => true,
+        });
+        shown.filter_map(move |width| Target::new(release, width))
     }
 }
 
-/// Compares memory plans with budgets.
+/// Compares memory plans and pools with budgets.
 struct Judge<'b> {
     budgets: &'b [Budget],
     /// The arenas with budgets that exist in at least one method.
     met: Vec<u32>,
     over: u64,
+    quiet: bool,
 }
 
 impl Judge<'_> {
-    fn method(&mut self, input: &Input, memory: &Planned<'_>) -> Result<(), Problem> {
+    fn method(&mut self, method: &Method<'_, '_>) -> Result<(), Problem> {
         for budget in self.budgets {
-            let needed = match budget.arena {
-                None => memory.needed(),
-                Some(id) => match memory.arenas().iter().find(|arena| arena.id == id) {
-                    None => continue,
-                    Some(arena) => {
-                        if !self.met.contains(&id) {
-                            self.met.push(id);
-                        }
-                        arena.needed()
+            let largest = |pool: fn(&Pools) -> &Pool| {
+                let pools = method.pools.iter().map(pool);
+                pools.max_by_key(|pool| pool.bytes)
+            };
+            let (what, needed) = match budget.of {
+                Limited::All if method.scratch > 0 => {
+                    ("all arenas and scratch memory".into(), method.document().needed())
+                }
+                Limited::All => ("all arenas".into(), method.document().needed()),
+                Limited::Arena(id) => {
+                    let mut arenas = method.memory.arenas().iter();
+                    let Some(arena) = arenas.find(|arena| arena.id == id) else { continue };
+                    if !self.met.contains(&id) {
+                        self.met.push(id);
                     }
-                },
+                    (format!("arena {id}"), arena.needed())
+                }
+                Limited::Method => self.pool(method, "method allocator", largest(|of| &of.method)),
+                Limited::Temporary => {
+                    self.pool(method, "temporary allocator", largest(|of| &of.temporary))
+                }
             };
             let Some(over) = needed.checked_sub(budget.bytes).filter(|&over| over > 0) else {
                 continue;
@@ -275,18 +347,32 @@ impl Judge<'_> {
             if self.over > MOST_OVER {
                 continue;
             }
-            let of = budget.arena.map_or("all arenas".into(), |id| format!("arena {id}"));
-            input.name_again(memory.plan().name())?;
+            let called = method.memory.plan().name();
+            method.input.name_again(called)?;
             bad_news(&format!(
-                "{}: {}: {of}: {} bytes are planned, {} over the budget of {}",
-                input.name,
-                name(memory.plan().name().unwrap_or("(no name)")),
+                "{}: {}: {what}: {} bytes are {}, {} over the budget of {}",
+                method.input.name,
+                name(called.unwrap_or("(no name)")),
                 grouped(needed),
+                match budget.of {
+                    Limited::All | Limited::Arena(_) => "planned",
+                    Limited::Method | Limited::Temporary => "needed",
+                },
                 grouped(over),
                 grouped(budget.bytes),
             ));
         }
         Ok(())
+    }
+
+    /// Returns the name of a pool and its bytes. Reports what a budget is not compared with.
+    fn pool(&self, method: &Method<'_, '_>, what: &str, pool: Option<&Pool>) -> (String, u64) {
+        let unknown: Vec<_> = pool.into_iter().flat_map(Pool::unknown).collect();
+        if !unknown.is_empty() && !self.quiet {
+            let (file, unknown) = (&method.input.name, unknown.join(", "));
+            note(&format!("{file}: {what}: not counted, because it is not known: {unknown}"));
+        }
+        (what.into(), pool.map_or(0, |pool| pool.bytes))
     }
 
     /// Returns the verdict. A budget of an arena that no shown method has is a usage error, since
@@ -295,7 +381,10 @@ impl Judge<'_> {
         if let Some(more) = self.over.checked_sub(MOST_OVER).filter(|&more| more > 0) {
             bad_news(&format!("… and {} more", grouped(more)));
         }
-        let mut arenas = self.budgets.iter().filter_map(|budget| budget.arena);
+        let mut arenas = self.budgets.iter().filter_map(|budget| match budget.of {
+            Limited::Arena(id) => Some(id),
+            _ => None,
+        });
         if let Some(id) = arenas.find(|id| !self.met.contains(id)) {
             let message =
                 format!("there is no arena {id}: give the budget of an arena that is shown");
@@ -313,19 +402,38 @@ const MOST_OVER: u64 = 20;
 
 #[cfg(test)]
 mod tests {
-    use super::{Budget, budget};
+    use super::{Budget, Limited, budget};
 
     #[test]
-    fn a_budget_is_of_an_arena_or_of_all() {
-        for (text, arena, bytes) in [
-            ("512", None, 512),
-            ("1=8KiB", Some(1), 8192),
-            ("2=1.5 MB", Some(2), 1_500_000),
-            ("4294967295=0", Some(u32::MAX), 0),
+    fn a_budget_is_of_a_pool_or_of_all_arenas() {
+        for (text, of, bytes) in [
+            ("512", Limited::All, 512),
+            ("1=8KiB", Limited::Arena(1), 8192),
+            ("2=1.5 MB", Limited::Arena(2), 1_500_000),
+            ("4294967295=0", Limited::Arena(u32::MAX), 0),
+            ("planned0=1k", Limited::Arena(1), 1000),
+            ("planned1=1k", Limited::Arena(2), 1000),
+            ("method=64k", Limited::Method, 64_000),
+            ("temp=16KiB", Limited::Temporary, 16_384),
         ] {
-            assert_eq!(budget(text), Ok(Budget { arena, bytes }), "{text}");
+            assert_eq!(budget(text), Ok(Budget { of, bytes }), "{text}");
         }
-        for text in ["", "=1", "1=", "0=1", "-1=1", "+1=1", "1=2=3", "x=1", "4294967296=1"] {
+        for text in [
+            "",
+            "=1",
+            "1=",
+            "0=1",
+            "-1=1",
+            "+1=1",
+            "1=2=3",
+            "x=1",
+            "4294967296=1",
+            "planned=1",
+            "planned-1=1",
+            "planned4294967295=1",
+            "methods=1",
+            "temp=",
+        ] {
             assert!(budget(text).is_err(), "{text}");
         }
     }

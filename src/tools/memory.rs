@@ -33,8 +33,8 @@
 //! long and is never too short: a tensor that one branch writes and the join reads is live in the other
 //! branch too.
 //!
-//! Memory that no file plans is not counted: the runtime's structures (the *method allocator*), memory of
-//! backends, and scratch memory of kernels (the *temporary allocator*).
+//! [`Pools`] has the rest of what a caller gives the runtime: the *method allocator*, for the runtime's structures, and the
+//! *temporary allocator*, for scratch memory. What backends take of the heap is not counted.
 //!
 //! [`Instruction::pc`]: pte_core::method::Instruction::pc
 //! [`Effects`]: pte_core::method::Effects
@@ -58,13 +58,15 @@ mod document;
 mod liveness;
 mod loops;
 mod outside;
+mod pools;
 mod segment_tree;
 
 #[cfg(all(feature = "json", feature = "serde", feature = "std"))]
 pub use document::DocumentWriter;
-pub use document::{Budget, MethodDocument};
+pub use document::{Budget, Limited, MethodDocument};
 use liveness::{END, Liveness, NEVER, ValueUses};
 pub use outside::{Outside, named_data_bytes};
+pub use pools::{PointerWidth, Pool, PoolPart, Pools, Target};
 use segment_tree::{CompressedCoordinates, CoverageSegmentTree, LastWrite};
 
 /// The memory plan of a method.

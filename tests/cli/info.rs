@@ -231,17 +231,8 @@ fn info_shows_the_named_data_of_aot_inductor() {
 /// The accelerator is in a compile spec.
 #[test]
 fn info_shows_the_accelerator_of_ethos_u() {
-    let block = |name: &str, data: &[u8]| {
-        let mut block = name.as_bytes().to_vec();
-        block.resize(16, 0);
-        block.extend((data.len() as u32).to_le_bytes());
-        block.resize(32, 0);
-        block.extend(data);
-        block.resize(block.len().next_multiple_of(16), 0);
-        block
-    };
-    let blocks =
-        [block("vela_bin_stream", b""), block("cmd_data", b"COP1"), block("vela_end_stream", b"")];
+    let blocks = [("vela_bin_stream", &b""[..]), ("cmd_data", b"COP1"), ("vela_end_stream", b"")];
+    let blocks = blocks.map(|(name, data)| build::vela_block(name, 0, data));
     let spec = |key: &str, text: &str| value!({"key": key, "value": text.as_bytes()});
     let specs = value!([spec("output_format", "vela"), spec("target", "ethos-u55-128")]);
     let bytes = delegated("EthosUBackend", &blocks.concat(), specs);

@@ -1,15 +1,18 @@
-//! Tests that liveness analysis costs O(n log n) for every hostile file.
+//! Tests that liveness analysis and the sizes of pools cost O(n log n) for every hostile file.
 
 use super::GrowthLimits;
 use crate::support::hostile;
 use pte::Limits;
 use pte::Pte;
+use pte::check::NEWEST;
 use pte::flat::cost;
-use pte::memory::Memory;
+use pte::memory::{Memory, PointerWidth, Pools, Target};
+use pte::payload::Scratch;
 
 #[test]
 fn no_file_takes_more_than_n_log_n_steps() {
     let (mut wrong, mut seen) = (Vec::new(), 0u64);
+    let target = Target::new(NEWEST, PointerWidth::Bits32).unwrap();
     for family in hostile::families() {
         let costs = [256, 512, 1024, 2048].map(|n| {
             let file = family.make(n).0;
@@ -17,6 +20,7 @@ fn no_file_takes_more_than_n_log_n_steps() {
             cost::taken();
             for plan in pte.program().execution_plan().into_iter().flatten() {
                 seen = seen.saturating_add(Memory::of(&pte, plan).instruction_count().into());
+                let _ = Pools::of(&pte, plan, &Scratch::default(), target);
             }
             let bytes = pte.region().len() as f64;
             Some((cost::taken() as f64, bytes))

@@ -200,6 +200,18 @@ pub fn payload(graph: &Value, constants: u64, size: usize) -> Vec<u8> {
     out
 }
 
+/// Returns a block of an Ethos-U stream. The data of one with the flag 1 is a key.
+pub fn vela_block(name: &str, flag: u8, data: &[u8]) -> Vec<u8> {
+    let mut block = name.as_bytes().to_vec();
+    block.resize(16, 0);
+    block.extend((data.len() as u32).to_le_bytes());
+    block.push(flag);
+    block.resize(32, 0);
+    block.extend(data);
+    block.resize(block.len().next_multiple_of(16), 0);
+    block
+}
+
 const PTE_FIELDS: [&str; 4] =
     ["length", "program_size", "segment_base_offset", "segment_data_size"];
 const PTD_FIELDS: [&str; 5] =

@@ -1,6 +1,6 @@
 //! Memory plans as JSON, with one line for each arena.
 
-use pte::memory::{DocumentWriter, MethodDocument};
+use pte::memory::DocumentWriter;
 use pte::quoted::UntrustedString;
 
 use super::method::Method;
@@ -27,7 +27,7 @@ impl Show for Lines {
     }
 
     fn method(&mut self, out: &mut Output, method: &Method<'_, '_>) -> Result<(), Problem> {
-        let row = MethodDocument::new(method.memory, method.scratch).with_budgets(method.budgets);
+        let row = method.document();
         row.charge_names(|name| method.input.name_again(Some(name)))?;
         let Some(document) = &mut self.document else { return Ok(()) };
         document.method(out, &row).map_err(|error| out.problem(error))

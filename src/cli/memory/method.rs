@@ -2,7 +2,9 @@
 
 use core::cmp::Reverse;
 
-use pte::memory::{Budget, LiveRange, Memory, PlannedArena, PlannedTensor};
+use pte::memory::{
+    Budget, Limited, LiveRange, Memory, MethodDocument, PlannedArena, PlannedTensor, Pools,
+};
 use pte::quoted::{Untrusted, UntrustedString};
 
 use crate::input::{Input, Readable};
@@ -13,16 +15,22 @@ use crate::text;
 pub(in super::super) struct Method<'m, 'a> {
     pub(in super::super) input: &'m Input,
     pub(in super::super) memory: &'m Memory<'a>,
+    pub(in super::super) pools: &'m [Pools],
     pub(in super::super) budgets: &'m [Budget],
     /// The most bytes that a delegate of the method needs at each run; 0 if no payload states it.
     pub(in super::super) scratch: u64,
 }
 
 impl<'a> Method<'_, 'a> {
-    /// Returns by how many bytes `needed` exceeds the smallest budget of `arena`. Without `arena`,
-    /// that is the smallest budget of all arenas together.
-    pub(super) fn over(&self, arena: Option<u32>, needed: u64) -> Option<u64> {
-        Budget::over(self.budgets, arena, needed)
+    /// Returns by how many bytes `needed` exceeds the smallest budget of `limited`.
+    pub(super) fn over(&self, limited: Limited, needed: u64) -> Option<u64> {
+        Budget::over(self.budgets, limited, needed)
+    }
+
+    /// Returns the method as a part of a document.
+    pub(super) fn document(&self) -> MethodDocument<'_, 'a> {
+        let document = MethodDocument::new(self.memory, self.scratch);
+        document.with_pools(self.pools).with_budgets(self.budgets)
     }
 
     /// Returns the fully qualified name of a value, and charges it to the limits.

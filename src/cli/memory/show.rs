@@ -3,11 +3,12 @@
 use core::fmt::Write;
 
 use pte::File;
-use pte::memory::{PlannedArena, PlannedTensor, named_data_bytes};
+use pte::memory::{Limited, PlannedArena, PlannedTensor, named_data_bytes};
 use pte::quoted::UntrustedString;
 
 use super::chart;
 use super::method::{self, Method};
+use super::pools;
 use super::{MOST_METHODS, Show, Subject};
 use crate::input::Readable;
 use crate::output::Output;
@@ -74,7 +75,7 @@ impl Show for Text {
         };
         let run = count(instructions.into(), "instruction");
         text(write!(out, "  {NAME}{called}{NAME:#}  {sum} {DIM}· {run}{DIM:#}"))?;
-        if let Some(over) = method.over(None, memory.needed()) {
+        if let Some(over) = method.over(Limited::All, method.document().needed()) {
             let over = grouped(over);
             text(write!(out, "  {ERROR}{over} over the budget{ERROR:#}"))?;
         }
@@ -86,7 +87,11 @@ impl Show for Text {
             let more = count(wide(more), "arena");
             text(writeln!(out, "    {DIM}… and {more} more{DIM:#}"))?;
         }
-        show_rest(out, method)
+        show_rest(out, method)?;
+        for line in pools::lines(method) {
+            text(writeln!(out, "    {line}"))?;
+        }
+        Ok(())
     }
 
     fn end(&mut self, out: &mut Output) -> Result<(), Problem> {
@@ -108,7 +113,7 @@ fn show_arena(
     if let Some((kind, index)) = method::device(arena) {
         text(write!(out, " {DIM}on {} {index}{DIM:#}", name(kind.as_str())))?;
     }
-    if let Some(over) = method.over(Some(arena.id), arena.needed()) {
+    if let Some(over) = method.over(Limited::Arena(arena.id), arena.needed()) {
         text(write!(out, "  {ERROR}{} over the budget{ERROR:#}", grouped(over)))?;
     }
     match (arena.planned, arena.slack()) {

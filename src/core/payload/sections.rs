@@ -18,7 +18,7 @@ use crate::limits::Limits;
 use crate::pte::Pte;
 use archive::Member;
 use pte_flat::cost;
-use pte_schema::program::view::ExecutionPlan;
+use pte_schema::program::view::{BackendDelegate, ExecutionPlan};
 
 mod archive;
 #[cfg(feature = "json")]
@@ -203,12 +203,15 @@ impl Scratch {
             return 0;
         }
         let delegates = plan.delegates().into_iter().flatten();
-        let ranges = delegates.filter_map(|delegate| pte.delegate_range(delegate).ok()?);
-        let bytes = ranges.filter_map(|range| {
-            cost::look_up("", self.bytes.len());
-            self.bytes.get(&(range.start, range.end))
-        });
-        bytes.copied().max().unwrap_or_default()
+        let bytes = delegates.filter_map(|delegate| self.of_delegate(pte, delegate));
+        bytes.max().unwrap_or_default()
+    }
+
+    /// Returns the number of bytes that a delegate needs; `None` if its payload declares no number.
+    pub fn of_delegate(&self, pte: &Pte<'_>, delegate: BackendDelegate<'_>) -> Option<u64> {
+        let range = pte.delegate_range(delegate).ok()??;
+        cost::look_up("", self.bytes.len());
+        self.bytes.get(&(range.start, range.end)).copied()
     }
 }
 

@@ -1,26 +1,39 @@
 //! The document `pte.memory/1`. With the feature `serde` it can be serialized.
 
-use super::Memory;
+use super::{Memory, Pools};
 #[cfg(all(feature = "json", feature = "serde", feature = "std"))]
 use pte_core::File;
 #[cfg(all(feature = "json", feature = "serde", feature = "std"))]
 use pte_flat::quoted::UntrustedString;
 
-/// A limit for the bytes of an arena, or of all arenas of a method together.
+/// A limit for the bytes of a pool, or of all arenas of a method together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// The id of the arena; `None` for all arenas together.
-    pub arena: Option<u32>,
+    /// What is limited.
+    pub of: Limited,
     /// The largest number of bytes allowed.
     pub bytes: u64,
 }
 
+/// What a [`Budget`] limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limited {
+    /// All arenas together, and the scratch memory of delegates.
+    All,
+    /// The arena with this id.
+    Arena(u32),
+    /// The method allocator.
+    Method,
+    /// The temporary allocator.
+    Temporary,
+}
+
 impl Budget {
-    /// Returns by how many bytes `needed` exceeds the smallest of the `budgets` of an arena, or of
-    /// all arenas together. Returns `None` if `needed` is within them.
+    /// Returns by how many bytes `needed` exceeds the smallest of the `budgets` of `limited`. Returns `None` if `needed`
+    /// is within them.
     #[must_use]
-    pub fn over(budgets: &[Self], arena: Option<u32>, needed: u64) -> Option<u64> {
-        let of = budgets.iter().filter(|budget| budget.arena == arena);
+    pub fn over(budgets: &[Self], limited: Limited, needed: u64) -> Option<u64> {
+        let of = budgets.iter().filter(|budget| budget.of == limited);
         let least = of.map(|budget| budget.bytes).min()?;
         needed.checked_sub(least).filter(|&over| over > 0)
     }
@@ -36,6 +49,8 @@ pub struct MethodDocument<'m, 'a> {
     pub memory: &'m Memory<'a>,
     /// The largest number of scratch bytes that a delegate of the method asks for at each run.
     pub scratch: u64,
+    /// The pools besides arenas, for each runtime.
+    pub pools: &'m [Pools],
     /// The limits that the method is compared with.
     pub budgets: &'m [Budget],
 }
@@ -45,7 +60,19 @@ impl<'m, 'a> MethodDocument<'m, 'a> {
     /// delegate of the method asks for, from [`Scratch::of`](pte_core::payload::Scratch::of).
     #[must_use]
     pub fn new(memory: &'m Memory<'a>, scratch: u64) -> Self {
-        Self { memory, scratch, budgets: &[] }
+        Self { memory, scratch, pools: &[], budgets: &[] }
+    }
+
+    /// Adds what the method takes of the pools besides arenas, for each runtime.
+    #[must_use]
+    pub fn with_pools(self, pools: &'m [Pools]) -> Self {
+        Self { pools, ..self }
+    }
+
+    /// Returns the bytes of all arenas together, and the scratch memory of delegates. Saturates at 2^64 − 1.
+    #[must_use]
+    pub fn needed(&self) -> u64 {
+        self.memory.needed().saturating_add(self.scratch)
     }
 
     /// Adds the numbers of bytes by which the method and its arenas exceed `budgets`.
@@ -81,8 +108,8 @@ mod serialize {
 
     use serde::{Serialize, Serializer};
 
-    use super::{Budget, MethodDocument};
-    use crate::memory::{LiveRange, Memory, PlannedArena, PlannedTensor};
+    use super::{Budget, Limited, MethodDocument};
+    use crate::memory::{LiveRange, Memory, PlannedArena, PlannedTensor, Pool, PoolPart, Pools};
     use pte_flat::quoted::{Untrusted, UntrustedString};
 
     #[derive(Serialize)]
@@ -95,6 +122,7 @@ mod serialize {
         arenas: Arenas<'d, 'm, 'a>,
         unplanned: Vec<UnplannedRow>,
         outside: OutsideRow,
+        pools: Vec<PoolsRow>,
     }
 
     /// The arenas, serialized one by one.
@@ -186,6 +214,63 @@ mod serialize {
         scratch: u64,
     }
 
+    /// What the method takes of the pools of a runtime.
+    #[derive(Serialize)]
+    struct PoolsRow {
+        runtime: String,
+        bits: u32,
+        method: PoolRow,
+        without_temporary: u64,
+        temporary: PoolRow,
+    }
+
+    #[derive(Serialize)]
+    struct PoolRow {
+        bytes: u64,
+        exact: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        over: Option<u64>,
+        parts: Vec<PoolPartRow>,
+    }
+
+    #[derive(Serialize)]
+    struct PoolPartRow {
+        name: &'static str,
+        bytes: Option<u64>,
+        /// Whether a backend or a kernel may take less. Left out if it may not.
+        #[serde(skip_serializing_if = "core::ops::Not::not")]
+        bound: bool,
+    }
+
+    impl PoolsRow {
+        fn of(pools: &Pools, budgets: &[Budget]) -> Self {
+            let (major, minor) = pools.target.release();
+            Self {
+                runtime: alloc::format!("{major}.{minor}"),
+                bits: pools.target.width().bits(),
+                method: PoolRow::of(&pools.method, Limited::Method, budgets),
+                without_temporary: pools.without_temporary,
+                temporary: PoolRow::of(&pools.temporary, Limited::Temporary, budgets),
+            }
+        }
+    }
+
+    impl PoolRow {
+        fn of(pool: &Pool, limited: Limited, budgets: &[Budget]) -> Self {
+            let part = |&PoolPart { name, bytes, is_bound: bound }: &PoolPart| PoolPartRow {
+                name,
+                bytes,
+                bound,
+            };
+            Self {
+                bytes: pool.bytes,
+                exact: pool.is_exact(),
+                over: Budget::over(budgets, limited, pool.bytes),
+                parts: pool.parts.iter().map(part).collect(),
+            }
+        }
+    }
+
     impl Serialize for MethodDocument<'_, '_> {
         fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
             let memory = self.memory;
@@ -201,7 +286,7 @@ mod serialize {
                 name: memory.plan().name().map(Untrusted::from),
                 instructions: memory.instruction_count(),
                 planned: memory.planned(),
-                over: Budget::over(self.budgets, None, memory.needed()),
+                over: Budget::over(self.budgets, Limited::All, self.needed()),
                 arenas: Arenas(self),
                 unplanned: unplanned.collect(),
                 outside: OutsideRow {
@@ -210,6 +295,7 @@ mod serialize {
                     payloads: outside.payloads,
                     scratch: self.scratch,
                 },
+                pools: self.pools.iter().map(|of| PoolsRow::of(of, self.budgets)).collect(),
             };
             head.serialize(to)
         }
@@ -239,7 +325,7 @@ mod serialize {
                 slack: arena.slack(),
                 fragmentation: arena.fragmentation(),
                 gaps: arena.gaps(),
-                over: Budget::over(budgets, Some(arena.id), arena.needed()),
+                over: Budget::over(budgets, Limited::Arena(arena.id), arena.needed()),
                 tensors: Tensors(memory, arena),
             }
         }

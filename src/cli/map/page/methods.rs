@@ -50,7 +50,10 @@ struct Left {
 fn memory(input: &Input, memory: &Memory<'_>, left: &mut Left) -> Result<Markup, Problem> {
     let Some(pictures) = left.pictures.checked_sub(1) else { return Ok(html! {}) };
     let planned = memory.planned();
-    let picture = svg::of_method(&Method { input, memory, budgets: &[], scratch: 0 }, MAX_TENSORS)?;
+    let picture = svg::of_method(
+        &Method { input, memory, pools: &[], budgets: &[], scratch: 0 },
+        MAX_TENSORS,
+    )?;
     if picture.is_empty() {
         return Ok(html! {});
     }
