@@ -18,10 +18,18 @@ if TYPE_CHECKING:
     Given: TypeAlias = Source | File
 
 if TYPE_CHECKING:
-    Document: TypeAlias = dict[str, Any]
+    _Dict: TypeAlias = dict[str, Any]
 else:
-    Document = dict
-"""A document: the object that the command's `--json` prints. docs/cli.md has its fields."""
+    _Dict = dict
+
+
+class Document(_Dict):
+    """A document: the object that the command's `--json` prints. docs/cli.md has its fields."""
+
+    def _repr_html_(self) -> str:
+        from ._html import document
+
+        return document(self)
 
 
 def handle_of(file: Given) -> Handle:
@@ -35,13 +43,13 @@ def info(file: Given) -> Document:
     Args:
         file: A path, an object with bytes, or an opened file; as of all functions here.
     """
-    return decoded(handle_of(file).info())
+    return Document(decoded(handle_of(file).info()))
 
 
 def size(file: Given, *, against: Given | None = None) -> Document:
     """Returns the document of `pte size --json`: bytes by part, and equal data or the growth since another file."""
     base = None if against is None else handle_of(against)
-    return decoded(handle_of(file).size(base))
+    return Document(decoded(handle_of(file).size(base)))
 
 
 def memory(file: Given, *, method: str | None = None) -> Document:
@@ -50,12 +58,12 @@ def memory(file: Given, *, method: str | None = None) -> Document:
     Raises:
         ValueError: There is no such method.
     """
-    return decoded(handle_of(file).memory(method))
+    return Document(decoded(handle_of(file).memory(method)))
 
 
 def map(file: Given, *, depth: int | None = None) -> Document:
     """Returns the document of `pte map --json`: nested ranges that have every byte once."""
-    return decoded(handle_of(file).map(depth))
+    return Document(decoded(handle_of(file).map(depth)))
 
 
 def diff(
@@ -84,7 +92,7 @@ def diff(
 
     old, new = [[handle_of(file) for file in files] for files in (with_before, with_after)]
     files = (handle_of(before), handle_of(after))
-    return decoded(_ptekit.diff_files(*files, old, new, list(ignore), method))
+    return Document(decoded(_ptekit.diff_files(*files, old, new, list(ignore), method)))
 
 
 def ops(*files: Given, against: str | None = None, method: str | None = None) -> Document:
@@ -101,7 +109,7 @@ def ops(*files: Given, against: str | None = None, method: str | None = None) ->
     """
     from . import _ptekit
 
-    return decoded(_ptekit.ops([handle_of(file) for file in files], against, method))
+    return Document(decoded(_ptekit.ops([handle_of(file) for file in files], against, method)))
 
 
 def ops_yaml(*files: Given, method: str | None = None) -> str:
@@ -128,15 +136,15 @@ def profile(file: Source, *, program: Given | None = None, method: str | None = 
     named = None if program is None else handle_of(program)
     if isinstance(file, (str, os.PathLike)):
         path = os.fspath(file)
-        return decoded(_ptekit.profile(path, None, shown_name(path), named, method))
+        return Document(decoded(_ptekit.profile(path, None, shown_name(path), named, method)))
     whole = file if isinstance(file, bytes) else bytes(memoryview(file))
-    return decoded(_ptekit.profile(None, whole, "<bytes>", named, method))
+    return Document(decoded(_ptekit.profile(None, whole, "<bytes>", named, method)))
 
 
 class Graph:
     """The instructions of a program's methods, and what flows between them."""
 
-    def __init__(self, document: dict[str, Any]) -> None:
+    def __init__(self, document: Document) -> None:
         self._document = document
 
     def to_dict(self) -> Document:
@@ -182,6 +190,9 @@ class Graph:
                 lines.append(f"  {ends} [label={_quoted(edge.get('text') or '')}];")
         return "\n".join([*lines, "}", ""])
 
+    def _repr_html_(self) -> str:
+        return self._document._repr_html_()
+
     def __repr__(self) -> str:
         nodes = sum(len(method["nodes"]) for method in self.methods)
         edges = sum(len(method["edges"]) for method in self.methods)
@@ -190,7 +201,7 @@ class Graph:
 
 def graph(file: Given, *, method: str | None = None) -> Graph:
     """Returns the data-flow graph of a program, or of one of its methods."""
-    return Graph(decoded(handle_of(file).graph(method)))
+    return Graph(Document(decoded(handle_of(file).graph(method))))
 
 
 def _quoted(text: object) -> str:

@@ -13,6 +13,7 @@ from ._objects import (
     PayloadConstant,
     Segment,
     Tensor,
+    Tensors,
     decoded,
     decoded_constant,
     decoded_tensor,
@@ -111,12 +112,12 @@ class File:
         files: list[dict[str, Any]] = decoded(self.handle.info())["files"]
         return files[0]
 
-    def tensors(self) -> list[Tensor]:
+    def tensors(self) -> Tensors:
         """Returns every tensor and named blob of the file, as `pte tensors` lists them.
 
         The constants in payloads of delegates are in `Program.payload_constants`.
         """
-        return [decoded_tensor(self, row) for row in self._rows() if "delegate" not in row]
+        return Tensors(decoded_tensor(self, row) for row in self._rows() if "delegate" not in row)
 
     def _rows(self) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = decoded(self.handle.tensors())["tensors"]

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 
     from ._check import Report
     from ._file import File
+    from ._objects import Tensors
 
 
 def escaped(text: object) -> str:
@@ -41,7 +42,11 @@ def page(file: File) -> str:
             (str(row["dtype"]), f"{row['tensors']} tensors, {row['bytes']:,} bytes")
             for row in facts["dtypes"][:MOST_ROWS]
         ]
-    return table(rows) + (memory_pictures(file) if facts["kind"] == "pte" else "")
+    if facts["kind"] != "pte":
+        return table(rows)
+    from ._documents import memory
+
+    return table(rows) + memory_pictures(memory(file))
 
 
 def table(rows: list[tuple[str, object]]) -> str:
@@ -54,12 +59,67 @@ def table(rows: list[tuple[str, object]]) -> str:
     return f"<table>{''.join(cells)}</table>"
 
 
-def memory_pictures(file: File) -> str:
-    """Returns a picture of each arena: time to the right, offsets upwards, a box for each tensor."""
-    from ._documents import memory
+def document(of: dict[str, Any]) -> str:
+    """Returns a document as HTML: memory plans as pictures, anything else as a table."""
+    kind = str(of.get("schema", "")).partition("/")[0]
+    if kind == "pte.memory":
+        return memory_pictures(of) or table([("memory", "no method has an arena")])
+    if kind == "pte.diff":
+        return difference(of)
+    if kind == "pte.graph":
+        return instructions(of)
+    rows: list[tuple[str, object]] = []
+    for key, value in of.items():
+        is_list = isinstance(value, (list, dict))
+        rows.append((key, f"{len(value)} entries" if is_list else value))
+    return table(rows[:MOST_ROWS])
 
+
+def difference(of: dict[str, Any]) -> str:
+    """Returns the differences of two files as a table."""
+    rows: list[tuple[str, object]] = [(of["verdict"], f"{of['before']} → {of['after']}")]
+    for row in of["differences"][:MOST_FINDINGS]:
+        sides = [(row.get(side) or {}).get("text", "nothing") for side in ("before", "after")]
+        place = " ".join(filter(None, (row["method"], row["place"], row["what"])))
+        rows.append((f"{row['class']} {row['change']}", f"{place}: {sides[0]} → {sides[1]}"))
+    more = of["count"] - min(len(of["differences"]), MOST_FINDINGS)
+    if more > 0:
+        rows.append(("…", f"{more} more"))
+    return table(rows)
+
+
+def instructions(of: dict[str, Any]) -> str:
+    """Returns the instructions of each method as a table: what they call, with their constants."""
+    tables: list[str] = []
+    for method in of["methods"][:MOST_PICTURES]:
+        nodes = [node for node in method["nodes"] if "instruction" in node]
+        rows: list[tuple[str, object]] = [
+            (method["name"] or "(no name)", f"{len(nodes)} instructions, {len(method['edges'])} edges")
+        ]
+        for node in nodes[:MOST_FINDINGS]:
+            arguments = ", ".join(text or "·" for text in node.get("arguments") or [])
+            name = node.get("name") or node["kind"]
+            rows.append((f"{node['chain']}:{node['instruction']}", f"{name}({arguments})"))
+        if len(nodes) > MOST_FINDINGS:
+            rows.append(("…", f"{len(nodes) - MOST_FINDINGS} more"))
+        tables.append(table(rows))
+    return "".join(tables)
+
+
+def tensors(of: Tensors) -> str:
+    """Returns tensors and blobs as a table."""
+    rows: list[tuple[str, object]] = []
+    for nth, tensor in enumerate(of[:MOST_FINDINGS]):
+        rows.append((tensor.name or str(nth), repr(tensor)))
+    if len(of) > MOST_FINDINGS:
+        rows.append(("…", f"{len(of) - MOST_FINDINGS} more"))
+    return table(rows or [("tensors", "none")])
+
+
+def memory_pictures(of: dict[str, Any]) -> str:
+    """Returns a picture of each arena: time to the right, offsets upwards, a box for each tensor."""
     pictures: list[str] = []
-    for method in memory(file)["methods"]:
+    for method in of["methods"]:
         for arena in method["arenas"]:
             if len(pictures) == MOST_PICTURES:
                 return "".join(pictures)

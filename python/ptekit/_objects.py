@@ -6,7 +6,7 @@ from ._errors import PteError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeAlias
 
     import numpy
 
@@ -141,6 +141,21 @@ def decoded_tensor(file: File, row: dict[str, Any]) -> Tensor:
     end = None if begin is None else begin + row["bytes"]
     sizes, order = row["sizes"], row["dim_order"]
     return Tensor(file, row["key"], name, sizes, order, row["storage"], begin, end)
+
+
+if TYPE_CHECKING:
+    _Tensors: TypeAlias = list[Tensor]
+else:
+    _Tensors = list
+
+
+class Tensors(_Tensors):
+    """A list of tensors and blobs, which shows itself as a table in a notebook."""
+
+    def _repr_html_(self) -> str:
+        from ._html import tensors
+
+        return tensors(self)
 
 
 class PayloadConstant:

@@ -9,6 +9,7 @@ mod check;
 mod command;
 mod documents;
 mod error;
+mod explorer;
 mod handle;
 mod mapping;
 mod method;
@@ -24,6 +25,8 @@ mod _ptekit {
     use crate::check::{Checked, Judge, to_sarif};
     #[pymodule_export]
     use crate::command::run_command;
+    #[pymodule_export]
+    use crate::explorer::explorer;
     #[pymodule_export]
     use crate::handle::{Handle, dtypes};
     #[pymodule_export]

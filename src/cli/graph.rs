@@ -23,9 +23,10 @@ use super::problem::{Problem, Status};
 use super::text::{self, grouped};
 
 mod dot;
+mod explorer;
 mod mermaid;
 
-/// Draw the instructions of a method, as Graphviz or Mermaid
+/// Draw the instructions of a method, as Graphviz, Mermaid or for Model Explorer
 ///
 /// Calls of operators and delegates, moves, frees and jumps are boxes, whether their operator or
 /// backend is known or not; inputs, outputs and what several instructions write are nodes too. The
@@ -44,6 +45,8 @@ Examples:
   pte graph model.pte --from 10 --to 30 --simplify | dot -Tsvg -o part.svg
   pte graph model.pte --payloads | dot -Tsvg -o model.svg
                                                 the nodes inside delegates too
+  pte graph model.pte --format model-explorer --stats -o model.json
+                                                what Google's Model Explorer opens
   pte graph model.pte --json | jq '.methods[].nodes[] | select(.kind == \"kernel\").name'
 
 Mermaid draws 500 edges, unless its setting maxEdges says more.
@@ -102,6 +105,15 @@ pub(super) struct Graph {
     /// Instructions and nodes of payloads that are drawn at most; JSON has no limit.
     #[arg(long, value_name = "N", default_value_t = 5000)]
     max_instructions: usize,
+    /// With --format model-explorer: read constants, and show their values, min, max and mean.
+    #[arg(long)]
+    stats: bool,
+    /// Write a node data file in place of the graph of --format model-explorer: numbers that it lays over the nodes.
+    #[arg(long, value_name = "NUMBERS", conflicts_with_all = ["json"])]
+    overlay: Option<explorer::Numbers>,
+    /// The profile (ETDump) of a run, for --overlay time.
+    #[arg(long, value_name = "FILE", requires = "overlay")]
+    etdump: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -109,6 +121,8 @@ enum Format {
     Dot,
     Mermaid,
     Json,
+    /// The graph collection that Model Explorer opens: of any file, with all delegates open.
+    ModelExplorer,
 }
 
 /// An instruction as an argument: its index, with the index of its chain in front unless that is 0.
@@ -167,7 +181,15 @@ impl Graph {
         self.json || self.format == Format::Json
     }
 
+    /// Whether the output is for Model Explorer.
+    pub(super) fn is_explorer(&self) -> bool {
+        self.format == Format::ModelExplorer || self.overlay.is_some()
+    }
+
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
+        if self.is_explorer() {
+            return self.run_explorer(common);
+        }
         let input = Input::open(&self.file, &common.limits())?;
         let file = input.opened.file();
         let File::Pte(pte) = &file else {
@@ -187,7 +209,7 @@ impl Graph {
         match format {
             Format::Dot => draw(&document, &mut dot::Dot(&mut out))?,
             Format::Mermaid => draw(&document, &mut mermaid::Mermaid(&mut out))?,
-            Format::Json => out.json_rows(&document)?,
+            Format::Json | Format::ModelExplorer => out.json_rows(&document)?,
         }
         out.finish()?;
         Ok(Status::Good)

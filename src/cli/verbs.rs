@@ -99,7 +99,8 @@ verbs! {
     profile: Profile(profile::ShowProfile) takes [Limits Stream], memory 24, json;
     map: Map(map::MapFile) takes [Limits Stream Remote], memory 24, json;
     ops: Ops(ops::Ops) takes [Limits Stream Remote], memory 24, json;
-    graph: Graph(graph::Graph) takes [Limits Stream Remote], memory 16, json;
+    graph: Graph(graph::Graph) takes [Limits Stream Remote],
+        memory if graph.is_explorer() { 48 } else { 16 }, json;
     diff: Diff(diff::Diff) takes [Limits Stream Remote], memory 24, json;
     extract: Extract(extract::Extract) takes [Limits Stream Remote], memory 24;
     edit: Edit(edit::Edit) takes [Limits Stream], memory 24;

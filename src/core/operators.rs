@@ -13,6 +13,7 @@ pub mod contracts;
 mod kernel;
 mod kind;
 mod library;
+mod names;
 mod registered;
 mod registration;
 mod scalar;
@@ -24,6 +25,7 @@ mod yaml;
 pub use kernel::{Copied, Hazard, Kernel, OLDEST, TESTED_RELEASES};
 pub use kind::{Gives, Kind, Kinds};
 pub use library::{LIBRARIES, Library};
+pub use names::argument_names;
 pub use scalar::{LOCAL_SCALAR_DENSE, Scalar};
 pub use table::{KERNELS, kernel, rearranges};
 

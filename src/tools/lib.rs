@@ -33,6 +33,9 @@ pub mod graph;
 // Memory plans of methods, and the live ranges of their tensors.
 pub mod memory;
 
+// Files as graphs of Model Explorer.
+pub mod explorer;
+
 // The comparison of two files by meaning.
 #[cfg(feature = "diff")]
 pub mod diff;

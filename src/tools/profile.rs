@@ -36,6 +36,7 @@ use pte_core::pte::operator_name;
 use pte_flat::bytes::wide;
 use pte_flat::cost;
 use pte_flat::quoted::UntrustedString;
+use pte_flat::view::Table;
 use pte_schema::etdump::view::{ETDump, ProfileEvent};
 use pte_schema::program::view::{ExecutionPlan, InstructionArguments};
 
@@ -272,6 +273,14 @@ impl Profile {
         plans()
             .find(|plan| plan.name() == Some(wanted))
             .or_else(|| plans().next().filter(|_| name.is_none() && plans().count() == 1))
+    }
+
+    /// Returns the index of the method that [`method`](Self::method) returns.
+    #[must_use]
+    pub fn method_index(pte: &Pte<'_>, name: Option<&str>) -> Option<u32> {
+        let ran = Self::method(pte, name)?.raw().pos();
+        let plans = pte.program().execution_plan().into_iter().flatten();
+        (0..).zip(plans).find(|(_, plan)| plan.raw().pos() == ran).map(|(index, _)| index)
     }
 
     /// Names the instructions after those of a method: `aten::add.out` in place of the kernel's

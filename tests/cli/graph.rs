@@ -12,6 +12,8 @@ use crate::support::snapshot::assert_snapshot;
 use crate::support::thinned;
 use crate::support::xnnpack::sound;
 
+mod explorer;
+
 /// Each format, for plain calls, jumps and moves, delegates, and lists.
 #[test]
 fn instructions_are_drawn() {

@@ -1,0 +1,113 @@
+//! The graph collection that Model Explorer opens, and the node data files that it lays over one.
+
+use std::path::Path;
+
+use clap::ValueEnum;
+use pte::explorer::{ExplorerDocument, Overlay};
+use pte::graph::GraphDocument;
+use pte::profile::Profile;
+use pte::{File, Limits};
+
+use super::{Format, Graph};
+use crate::Common;
+use crate::input::{Bytes, Input, Streams};
+use crate::output::{Content, Output};
+use crate::problem::{Problem, Status};
+use crate::refusal;
+use crate::text::name_of;
+
+/// The numbers of a node data file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Numbers {
+    /// The worst finding about each node: 3 error, 2 warning, 1 note.
+    Findings,
+    /// The bytes of the file that each node's data takes.
+    Bytes,
+    /// The bytes of arenas that are live at each instruction.
+    Memory,
+    /// The ticks of each instruction in a profile.
+    Time,
+}
+
+impl Graph {
+    /// Writes the graph of a file of any kind. Of a refused file, writes its findings.
+    pub(super) fn run_explorer(&self, common: &Common) -> Result<Status, Problem> {
+        let name = name_of(&self.file);
+        match self.explore(common) {
+            Err(problem @ (Problem::Refused { .. } | Problem::Unreadable { .. })) => {
+                let document = ExplorerDocument::refused(refusal::checked(name, &problem));
+                self.write(&document, None, common)?;
+                Ok(problem.report())
+            }
+            result => result,
+        }
+    }
+
+    fn explore(&self, common: &Common) -> Result<Status, Problem> {
+        let (name, limits) = (name_of(&self.file), common.limits());
+        let bytes = Bytes::open(&self.file, &name, Streams::ModelsAndTables)?;
+        let other = ExplorerDocument::of_other(&name, &bytes, &limits);
+        match other.map_err(|error| Problem::open(&name, error))? {
+            Some(Ok(document)) => return self.write(&document, None, common),
+            Some(Err(why)) => return Err(bytes.invalid(&name, why)),
+            None => {}
+        }
+        let input = Input::of(bytes, &name, &limits)?;
+        let file = input.opened.file();
+        let document = ExplorerDocument::of(&name, &input.opened, self.stats, &limits);
+        let mut document = document.map_err(|error| Problem::open(&name, error))?;
+        let mut profile = None;
+        match &file {
+            File::Ptd(_) if self.method.is_some() => return Err(Problem::no_methods(&name)),
+            File::Ptd(_) => {}
+            File::Pte(pte) => {
+                let mut graph = GraphDocument::new(&name, pte);
+                graph.method.clone_from(&self.method);
+                graph.shown = self.shown(Format::Json);
+                graph.shown.folds_order = true;
+                self.admit(&input, pte, Format::Json, &graph)?;
+                document = document.with_method(self.method.as_deref()).showing(graph.shown);
+                if let Some(path) = &self.etdump {
+                    let of = read_profile(path, &limits)?;
+                    let Some(method) = Profile::method_index(pte, self.method.as_deref()) else {
+                        let message = "choose the method that ran with --method";
+                        return Err(Problem::Usage(message.into()));
+                    };
+                    profile = Some((of, method));
+                }
+            }
+        }
+        self.write(&document, profile.as_ref().map(|(profile, method)| (profile, *method)), common)
+    }
+
+    fn write(
+        &self,
+        document: &ExplorerDocument<'_>,
+        profile: Option<(&Profile, u32)>,
+        common: &Common,
+    ) -> Result<Status, Problem> {
+        let inputs = core::slice::from_ref(&self.file);
+        let mut out = Output::beside(common.output.as_deref(), Content::Plain, inputs)?;
+        match self.overlay {
+            None => out.json_rows(document)?,
+            Some(numbers) => {
+                let overlay = match numbers {
+                    Numbers::Findings => Overlay::Findings,
+                    Numbers::Bytes => Overlay::Bytes,
+                    Numbers::Memory => Overlay::Memory,
+                    Numbers::Time => Overlay::Time,
+                };
+                out.json_rows(&document.overlay(overlay, profile))?;
+            }
+        }
+        out.finish()?;
+        Ok(Status::Good)
+    }
+}
+
+fn read_profile(path: &Path, limits: &Limits) -> Result<Profile, Problem> {
+    let name = name_of(path);
+    let bytes = Bytes::open(path, &name, Streams::ModelsAndTables)?;
+    let profile = Profile::read(&bytes.all(&name, limits)?, limits);
+    profile.map_err(|why| bytes.invalid(&name, why))
+}

@@ -1,0 +1,143 @@
+//! The findings of a check, and the nodes that they are about.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::node::{ExplorerNode, NodeStyle, TOP};
+use crate::graph::{MethodNode, NodeId};
+use pte_check::{CheckedFile, FindingRecord};
+use pte_flat::bytes::index as at;
+
+/// The findings of a file.
+#[derive(Debug)]
+pub(super) struct Findings {
+    file: CheckedFile,
+    /// The indices of the findings about each node.
+    places: BTreeMap<FindingPlace, Vec<u32>>,
+    /// Whether the file was checked, and not only opened.
+    is_judged: bool,
+}
+
+/// The part of a program that a finding is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum FindingPlace {
+    /// The instruction with these indices: of its method, of its chain, and in its chain.
+    Instruction(u32, u32, u32),
+    /// The value of a method.
+    Value(u32, u32),
+    /// The delegate of a method.
+    Delegate(u32, u32),
+    /// The entry of a data file.
+    Entry(u32),
+}
+
+impl Findings {
+    pub(super) fn new(file: CheckedFile) -> Self {
+        let mut places: BTreeMap<FindingPlace, Vec<u32>> = BTreeMap::new();
+        for (nth, finding) in (0..).zip(&file.findings) {
+            if let Some(place) = FindingPlace::of(finding) {
+                places.entry(place).or_default().push(nth);
+            }
+        }
+        Self { file, places, is_judged: true }
+    }
+
+    /// Returns the findings of a file that is opened and not judged.
+    pub(super) fn unjudged(file: CheckedFile) -> Self {
+        Self { is_judged: false, ..Self::new(file) }
+    }
+
+    /// Returns the verdict: `ok` or `error`.
+    pub(super) fn verdict(&self) -> &'static str {
+        self.file.verdict
+    }
+
+    /// Adds the findings about a place to the attributes of its node.
+    pub(super) fn describe(&self, place: FindingPlace, node: &mut ExplorerNode) {
+        let found = self.places.get(&place).into_iter().flatten();
+        for finding in found.filter_map(|&nth| self.file.findings.get(at(nth))) {
+            node.attrs.add(format!("{}[{}]", finding.severity, finding.rule), &finding.message);
+            let severity = severity(finding);
+            node.measures.severity = node.measures.severity.max(Some(severity));
+        }
+    }
+
+    /// Returns the node of the verdict, which links to the nodes with findings. `id_of` is the node of a place.
+    pub(super) fn node(&self, id_of: impl Fn(FindingPlace) -> Option<String>) -> ExplorerNode {
+        let count = self.file.findings.len();
+        let label = match (count, self.file.omitted) {
+            _ if !self.is_judged => "opened, not judged: pte check judges it".into(),
+            (0, 0) => format!("{}: no findings", self.file.verdict),
+            (1, 0) => format!("{}: 1 finding", self.file.verdict),
+            (count, 0) => format!("{}: {count} findings", self.file.verdict),
+            (count, more) => format!("{}: {count} findings and {more} more", self.file.verdict),
+        };
+        let mut node = ExplorerNode { id: "findings".into(), label, ..ExplorerNode::default() };
+        node.config = Some(TOP);
+        let worst = self.file.findings.iter().map(severity).max();
+        node.measures.severity = worst;
+        node.style = worst.map(|worst| NodeStyle {
+            background_color: match worst {
+                3 => "#fecaca",
+                2 => "#fde68a",
+                _ => "#dbeafe",
+            },
+        });
+        for (nth, finding) in (1..).zip(&self.file.findings) {
+            let mut text = format!("{}[{}]: {}", finding.severity, finding.rule, finding.message);
+            if let Some(offset) = finding.offset {
+                text.push_str(&format!(" (at {offset:#x}, {})", finding.path));
+            }
+            node.attrs.add(format!("{nth}"), text);
+            if let Some(help) = finding.help {
+                node.attrs.add(format!("{nth} help"), help);
+            }
+            if let Some(id) = FindingPlace::of(finding).and_then(&id_of) {
+                node.attrs.link(format!("{nth} node"), id);
+            }
+        }
+        node
+    }
+}
+
+impl FindingPlace {
+    /// Returns the place that the path of a finding names.
+    fn of(finding: &FindingRecord) -> Option<Self> {
+        let path = finding.path.raw();
+        let index = |name: &str| {
+            let (_, rest) = path.split_once(name)?;
+            let (number, _) = rest.strip_prefix('[')?.split_once(']')?;
+            number.parse::<u32>().ok()
+        };
+        if let Some(entry) = index(".tensors").or_else(|| index(".named_data")) {
+            return (!path.contains("execution_plan")).then_some(Self::Entry(entry));
+        }
+        let method = index(".execution_plan")?;
+        index(".chains")
+            .zip(index(".instructions"))
+            .map(|(chain, instruction)| Self::Instruction(method, chain, instruction))
+            .or_else(|| index(".values").map(|value| Self::Value(method, value)))
+            .or_else(|| index(".delegates").map(|delegate| Self::Delegate(method, delegate)))
+    }
+}
+
+/// Returns the number of a severity: 3 for an error.
+fn severity(finding: &FindingRecord) -> u8 {
+    match finding.severity {
+        "error" => 3,
+        "warning" => 2,
+        _ => 1,
+    }
+}
+
+/// Returns the id of a value's node.
+pub(super) fn value_id(method: u32, value: u32) -> String {
+    format!("{}", NodeId { method, node: MethodNode::Value(value) })
+}
+
+/// Returns the id of the node of an instruction of the first chain.
+pub(super) fn instruction_id(method: u32, index: u32) -> String {
+    format!("{}", NodeId { method, node: MethodNode::Instruction(index) })
+}

@@ -1,0 +1,131 @@
+//! `pte graph --format model-explorer`: the graph collection, and the numbers to lay over it.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::cli::{LINEAR, good, json as document, pte, run};
+use crate::support::files;
+
+fn explored(file: &str) -> Value {
+    document(&["graph", "--format", "model-explorer", "--stats", file])
+}
+
+fn nodes(document: &Value) -> &Vec<Value> {
+    document["graphs"][0]["nodes"].as_array().unwrap()
+}
+
+fn node<'d>(document: &'d Value, id: &str) -> &'d Value {
+    nodes(document).iter().find(|node| node["id"] == id).unwrap()
+}
+
+/// Returns the attribute of a node.
+fn attribute<'d>(node: &'d Value, key: &str) -> &'d Value {
+    let attrs = node["attrs"].as_array().unwrap();
+    attrs.iter().find(|of| of["key"] == key).map_or(&Value::Null, |of| &of["value"])
+}
+
+/// Every edge joins two nodes of the document, every node has its own id, and the verdict is the first node.
+#[test]
+fn every_file_is_a_graph_of_model_explorer() {
+    let mut count = 0;
+    let others = fs::read_dir(files::path("tests/data/other")).unwrap();
+    let others = others.map(|entry| entry.unwrap().path());
+    let others =
+        others.filter(|path| path.extension().is_some_and(|e| e != "json" && e != "tflite"));
+    for path in files::samples().into_iter().chain(others) {
+        let path = path.to_str().unwrap();
+        let document = explored(path);
+        let ids: BTreeSet<_> =
+            nodes(&document).iter().map(|node| &node["id"]).map(Value::to_string).collect();
+        assert_eq!(ids.len(), nodes(&document).len(), "{path}");
+        assert_eq!(nodes(&document)[0]["id"], "findings", "{path}");
+        for node in nodes(&document) {
+            for edge in node["incomingEdges"].as_array().into_iter().flatten() {
+                assert!(ids.contains(&edge["sourceNodeId"].to_string()), "{path}: {node}");
+            }
+        }
+        count += ids.len();
+    }
+    assert!(count > 2000, "{count}");
+}
+
+/// Arguments have the names of the operator's schema, constants their values, and edges the types that flow.
+#[test]
+fn a_call_has_named_arguments_and_a_constant_has_values() {
+    let document = explored(LINEAR);
+    let calls = nodes(&document).iter().filter(|node| node["label"] == "aten::addmm.out");
+    let call = calls.last().unwrap();
+    assert_eq!(attribute(call, "beta"), "1");
+    assert_eq!(call["namespace"], "forward");
+    let inputs = call["inputsMetadata"].as_array().unwrap();
+    assert_eq!(inputs[0]["attrs"][0], json!({ "key": "__tensor_tag", "value": "self" }));
+    let constants = nodes(&document).iter().filter(|node| *attribute(node, "kind") == "constant");
+    for constant in constants {
+        assert!(
+            attribute(constant, "statistics").as_str().unwrap().starts_with("min "),
+            "{constant}"
+        );
+        assert!(attribute(constant, "__value").as_str().unwrap().starts_with('['), "{constant}");
+    }
+}
+
+/// The edges of a call lead to the inputs and from the outputs of its payload, which is a layer.
+#[test]
+fn delegates_are_open_layers() {
+    let document = explored("tests/data/pte/v0.3.0_xnn_qs8.pte");
+    let layer = "forward/XnnpackBackend 0";
+    assert_eq!(node(&document, "m0i0n1")["label"], "XNNFullyConnected");
+    assert_eq!(node(&document, "m0i0n1")["namespace"], layer);
+    assert_eq!(node(&document, "m0i0v0")["incomingEdges"][0]["sourceNodeId"], "m0v0");
+    assert_eq!(node(&document, "m0r0")["incomingEdges"][0]["sourceNodeId"], "m0i0v8");
+}
+
+#[test]
+fn branches_are_layers() {
+    let document = explored("tests/data/pte/cond.pte");
+    let layers: BTreeSet<_> =
+        nodes(&document).iter().filter_map(|node| node["namespace"].as_str()).collect();
+    assert!(layers.iter().any(|layer| layer.starts_with("forward/branch ")), "{layers:?}");
+}
+
+/// The first node of a damaged file links to the nodes with findings; of a refused one it is the only node.
+#[test]
+fn damaged_files_open_with_their_findings() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = fs::read(files::path(LINEAR)).unwrap();
+    for (name, bytes) in [("cut", &whole[..whole.len() / 2]), ("empty", &[][..])] {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        let done = pte(&["graph", "--format", "model-explorer", path.to_str().unwrap()]);
+        assert_eq!(done.status.code(), Some(1), "{name}");
+        let document: Value = serde_json::from_slice(&done.stdout).unwrap();
+        assert_eq!(nodes(&document).len(), 1, "{name}");
+        assert_eq!(nodes(&document)[0]["label"], "error: 1 finding");
+    }
+    let done = run(&["graph", "--format", "model-explorer", "-"], None, &whole);
+    let document: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert!(nodes(&document).len() > 5);
+}
+
+#[test]
+fn numbers_are_laid_over_the_nodes() {
+    let numbers = |overlay: &str, more: &[&str], file: &str| {
+        let args: Vec<&str> =
+            ["graph", "--overlay", overlay, file].iter().chain(more).copied().collect();
+        document(&args)["file"]["results"].clone()
+    };
+    let linear = numbers("bytes", &[], LINEAR);
+    let sum: u64 =
+        linear.as_object().unwrap().values().map(|of| of["value"].as_u64().unwrap()).sum();
+    assert_eq!(sum, 4 * (8 * 4 + 4));
+    let live = numbers("memory", &[], LINEAR);
+    assert!(live["m0i0"]["value"].as_u64().unwrap() > 0);
+    let times = numbers("time", &[], "tests/data/other/mlp.etdp");
+    assert_eq!(times["c0i1"]["value"], 337_965);
+    let laid =
+        numbers("time", &["--etdump", "tests/data/other/mlp.etdp"], "tests/data/pte/dyn_batch.pte");
+    assert_eq!(laid["m0i1"]["value"], 337_965);
+    assert!(good(&["graph", "--overlay", "findings", LINEAR]).contains("\"thresholds\""));
+}
