@@ -386,10 +386,12 @@ impl<'a> Load<'a> {
             return self.temporary.raise("loading", amount);
         }
         let ranks = call.args().into_iter().flatten().map(|arg| self.rank(arg));
-        let bytes = Some(ranks.fold(list, u64::saturating_add));
+        let bytes = ranks.fold(list, u64::saturating_add);
         match is_kept {
-            true => self.method.take("kernels", meta.align, bytes.unwrap_or_default(), false),
-            false => self.temporary.raise("loading", Amount { bytes, is_bound: false }),
+            true => self.method.take("kernels", meta.align, bytes, false),
+            false => {
+                self.temporary.raise("loading", Amount { bytes: Some(bytes), is_bound: false });
+            }
         }
     }
 
