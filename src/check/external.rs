@@ -99,7 +99,8 @@ pub(super) fn report_unknown(
     requested: &RequestedKeys,
     out: &mut Findings,
 ) {
-    let ExternalTensors { count, first } = *tensors;
+    let &ExternalTensors { count, first, .. } = tensors;
+    tensors.keys.iter().for_each(|key| out.add_missing(key));
     if let Some(ExternalTensor { nth, view, index, tensor, key }) = first {
         let path = [
             PathComponent::Field("extra_tensor_info"),
@@ -121,10 +122,17 @@ pub(super) fn report_unknown(
         return;
     }
     // The first constant of a graph is reserved, and its key may be empty.
-    let mut keys = requested.keys.iter().filter(|key| !key.is_empty() && !named.is_own(key));
-    if let Some(first) = keys.next() {
+    let is_missing = |key: &&String| !key.is_empty() && !named.is_own(key);
+    let (mut count, mut first) = (0u64, None);
+    for key in requested.keys.iter().filter(is_missing) {
+        count = count.saturating_add(1);
+        first.get_or_insert(key);
+        if !tensors.has(key) {
+            out.add_missing(key);
+        }
+    }
+    if let Some(first) = first {
         let path = || vec![PathComponent::Field("program")];
-        let count = keys.fold(1u64, |count, _| count.saturating_add(1));
         out.find(&EXTERNAL_NOT_JUDGED, 0, path, || {
             let what = "of a .ptd that is not given";
             match count {
@@ -264,11 +272,21 @@ fn few<T: Scalar>(numbers: Option<Vector<'_, T>>) -> Vec<T> {
     numbers.into_iter().flatten().take(MOST_DIMENSIONS.saturating_add(1)).collect()
 }
 
-/// The number of tensors that request keys, and the first such tensor.
-#[derive(Clone, Copy, Default)]
+/// The tensors that request keys.
+#[derive(Default)]
 pub(super) struct ExternalTensors<'a> {
+    /// The number of tensors.
     count: u64,
     first: Option<ExternalTensor<'a>>,
+    /// The keys that they request, sorted.
+    keys: Vec<&'a str>,
+}
+
+impl ExternalTensors<'_> {
+    fn has(&self, key: &str) -> bool {
+        cost::look_up(key, self.keys.len());
+        self.keys.binary_search(&key).is_ok()
+    }
 }
 
 /// A tensor that requests a key.
@@ -318,9 +336,9 @@ impl<'a> ExpectedLayouts<'a> {
         }
     }
 
-    /// Returns the number of tensors that request keys, and the first such tensor.
+    /// Returns the tensors that request keys.
     pub(super) fn tensors(self) -> ExternalTensors<'a> {
-        self.tensors
+        ExternalTensors { keys: self.by_key.into_keys().collect(), ..self.tensors }
     }
 }
 

@@ -44,6 +44,7 @@ pub mod sound;
 mod tables;
 mod tensors;
 mod values;
+mod verdict;
 mod version;
 
 pub use checker::Checker;
@@ -60,6 +61,7 @@ pub use report::{Finding, Report};
 pub use rule::{Rule, Runtime, Severity};
 #[cfg(all(feature = "json", feature = "serde", feature = "sha2"))]
 pub use sarif::sarif;
+pub use verdict::{MissingKeys, Verdict, data_rule};
 pub use version::{ReleaseError, parse_release};
 
 /// All rules, by subject.

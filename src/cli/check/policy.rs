@@ -2,7 +2,7 @@
 //! counterparts in `pte.toml`.
 
 use clap::Args;
-use pte::check::{NEWEST, Policy, Preset, Release, Rule, RuleRecord, parse_release, rule};
+use pte::check::{NEWEST, Policy, Preset, Release, Rule, RuleRecord, data_rule, parse_release, rule};
 use pte::quoted::Untrusted;
 
 use crate::config::CheckConfig;
@@ -21,6 +21,9 @@ pub(in super::super) struct PolicyArguments {
     /// Report findings of a set of rules as Errors: untrusted-upload (`pte explain untrusted-upload`).
     #[arg(long, value_name = "PRESET", conflicts_with = "structure_only")]
     preset: Option<String>,
+    /// Exit with status 1 if a file needs data of a .ptd that is not given.
+    #[arg(long, conflicts_with = "structure_only")]
+    require_data: bool,
     /// Check for this release of the runtime, such as 0.7. What that release cannot read is an Error.
     #[arg(long, value_name = "VERSION", value_parser = parse_release)]
     #[arg(conflicts_with = "structure_only")]
@@ -68,6 +71,9 @@ impl PolicyArguments {
         }
         if let Some(preset) = self.preset(config)? {
             policy = policy.preset(preset);
+        }
+        if self.require_data || config.require_data {
+            policy = policy.deny(data_rule());
         }
         for name in self.allow.iter().chain(&config.allow) {
             policy = policy.allow(allowed(name)?);
