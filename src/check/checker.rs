@@ -9,6 +9,7 @@ use core::ops::Range;
 use super::constants::Constants;
 use super::external::ExternalTensors;
 use super::linked::{self, RuntimeBuild};
+use super::loading;
 use super::payloads::{self, NamedSizes};
 use super::policy::Policy;
 use super::report::{Findings, Report};
@@ -196,6 +197,9 @@ impl<'d> Checker<'d> {
         }
         if let (Some(build), File::Pte(pte)) = (self.build, file) {
             linked::judge(pte, build, self.policy.release(), out);
+        }
+        if let (Some(most), File::Pte(pte)) = (self.policy.most_memory(), file) {
+            loading::judge(pte, most, out);
         }
         externals
     }

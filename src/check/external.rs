@@ -343,7 +343,7 @@ impl<'a> ExpectedLayouts<'a> {
 }
 
 /// Returns the key of a tensor, if its data is external and it has a name.
-fn external_key(tensor: Tensor<'_>) -> Option<&str> {
+pub(super) fn external_key(tensor: Tensor<'_>) -> Option<&str> {
     let extra = tensor.extra_tensor_info()?;
     match extra.location() {
         TensorDataLocation::EXTERNAL => extra.fully_qualified_name(),

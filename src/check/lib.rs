@@ -27,6 +27,7 @@ mod keys;
 mod kind;
 mod layout;
 mod linked;
+mod loading;
 mod memory;
 mod parallel;
 mod payloads;
@@ -53,6 +54,7 @@ pub use document::{
     RuleRecord, RulesDocument, UNREADABLE,
 };
 pub use linked::RuntimeBuild;
+pub use loading::LoadMemory;
 pub use payloads::judges_payloads_of;
 pub use policy::Policy;
 pub use preset::Preset;

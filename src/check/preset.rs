@@ -42,6 +42,7 @@ impl Preset {
             ("payload-magic", "The payload is not what its backend reads."),
             ("backend-unknown", "What the payload does is not known."),
             ("external-not-judged", "The data decides what the program does, and is not judged."),
+            ("arena-unused", "A small file takes memory that it has no use for."),
             ("loop-endless", "The loop never ends by itself: it takes a thread of its runner."),
             ("jump-to-itself", "The same, in one instruction."),
             ("paths-leaked", "The uploader publishes names of users and folders."),

@@ -46,6 +46,7 @@ pub(super) struct CheckConfig {
     pub(super) deny: Vec<String>,
     pub(super) baseline: Option<PathBuf>,
     pub(super) require_data: bool,
+    pub(super) max_memory: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
