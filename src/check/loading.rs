@@ -75,7 +75,9 @@ impl LoadMemory {
             add(&mut memory.payloads, payloads.map(|of| segment(of.index())));
             add(&mut memory.external, external(plan));
         }
-        let Self { flatbuffer, arenas, unplanned, constants, payloads, named_data, external, .. } = memory;
+        let Self {
+            flatbuffer, arenas, unplanned, constants, payloads, named_data, external, ..
+        } = memory;
         let parts = [flatbuffer, arenas, unplanned, constants, payloads, named_data, external];
         Self { total: parts.into_iter().fold(0, u64::saturating_add), ..memory }
     }

@@ -134,8 +134,7 @@ pub(super) fn check_reach(pte: &Pte<'_>, out: &mut Findings) {
     if unused <= MOST_UNUSED.max(used.saturating_mul(3)) {
         return;
     }
-    let path =
-        [PathComponent::Field("non_const_buffer_sizes"), PathComponent::Index(narrow(id))];
+    let path = [PathComponent::Field("non_const_buffer_sizes"), PathComponent::Index(narrow(id))];
     Plan::new(pte, nth, view).find(out, &ARENA_UNUSED, view.raw(), &path, || {
         let one = format!("arena {id} has {arena} bytes, and tensors reach {end}");
         match all == arena {
@@ -165,7 +164,7 @@ fn reach(pte: &Pte<'_>) -> Vec<u64> {
 }
 
 /// The bytes of all arenas that tensors need not reach. Of genuine exports none leaves more than 1 MiB unused, where a
-/// tensor at the end is aligned to as much (docs/limits.md).
+/// tensor at the end is aligned to as much (docs/divergences.md).
 const MOST_UNUSED: u64 = 16 << 20;
 
 /// Returns whether a planned tensor of `size` bytes fits its arena.

@@ -113,7 +113,10 @@ fn result<'f>(
     if finding.rule == data_rule().id
         && let Some(result) = result.as_object_mut()
     {
-        result.insert("properties".into(), json!({ "verdict": file.verdict, "missing": file.missing }));
+        result.insert(
+            "properties".into(),
+            json!({ "verdict": file.verdict, "missing": file.missing }),
+        );
     }
     result
 }

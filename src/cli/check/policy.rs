@@ -2,7 +2,9 @@
 //! counterparts in `pte.toml`.
 
 use clap::Args;
-use pte::check::{NEWEST, Policy, Preset, Release, Rule, RuleRecord, data_rule, parse_release, rule};
+use pte::check::{
+    NEWEST, Policy, Preset, Release, Rule, RuleRecord, data_rule, parse_release, rule,
+};
 use pte::quoted::Untrusted;
 
 use crate::config::CheckConfig;
