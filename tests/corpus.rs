@@ -9,7 +9,7 @@ use std::path::Path;
 
 use pte::check::{Checker, Severity};
 use pte::memory::Memory;
-use pte::{Check, File};
+use pte::{Check, Pte};
 use serde_json::Value;
 
 use crate::support::exercise::exercise;
@@ -163,11 +163,11 @@ fn genuine_exports_leave_little_of_their_arenas_unused() {
     let (mut arenas, mut most) = (0, (0, String::new()));
     for path in files::everything().into_iter().filter(|path| !name(path).starts_with("synth")) {
         let bytes = fs::read(&path).unwrap();
-        let Ok(File::Pte(pte)) = File::read(&bytes) else { continue };
+        let Ok(pte) = Pte::read(&bytes) else { continue };
         let found = pte.check();
         assert!(!found.counts().any(|(rule, _)| rule.id == "arena-unused"), "{}", name(&path));
         for plan in pte.program().execution_plan().into_iter().flatten() {
-            for arena in Memory::of(&pte, plan).arenas {
+            for arena in Memory::of(&pte, plan).arenas() {
                 arenas += 1;
                 most =
                     most.max((arena.planned.unwrap_or(0).saturating_sub(arena.reach), name(&path)));
