@@ -9,11 +9,10 @@ use core::ops::Range;
 use super::constants::Constants;
 use super::external::ExternalTensors;
 use super::linked::{self, RuntimeBuild};
-use super::loading;
 use super::payloads::{self, NamedSizes};
 use super::policy::Policy;
 use super::report::{Findings, Report};
-use super::{contents, external, kind, release, tables};
+use super::{contents, external, kind, memory, release, tables};
 use pte_core::file::source::{PastEnd, Source};
 use pte_core::foreign::ForeignFormat;
 use pte_core::handle::{File, Handle, OpenError, ReadVec};
@@ -199,7 +198,7 @@ impl<'d> Checker<'d> {
             linked::judge(pte, build, self.policy.release(), out);
         }
         if let (Some(most), File::Pte(pte)) = (self.policy.most_memory(), file) {
-            loading::judge(pte, most, out);
+            memory::check_limit(pte, most, out);
         }
         externals
     }

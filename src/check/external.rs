@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 use super::data;
 use super::payloads::{DELEGATE_KEY_UNRESOLVED, NamedSizes, RequestedKeys};
 use super::report::Findings;
-use super::rule::rules;
-use super::site::Plan;
+use super::rule::{Rule, rules};
+use super::site::{Plan, external_key};
 use super::values::Values;
 use pte_core::Ptd;
 use pte_core::Pte;
@@ -21,7 +21,6 @@ use pte_flat::bytes::index as at_index;
 use pte_flat::cost;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::{Scalar, Table, Vector};
-use pte_schema::program::TensorDataLocation;
 use pte_schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
 
 rules! {
@@ -342,11 +341,8 @@ impl<'a> ExpectedLayouts<'a> {
     }
 }
 
-/// Returns the key of a tensor, if its data is external and it has a name.
-pub(super) fn external_key(tensor: Tensor<'_>) -> Option<&str> {
-    let extra = tensor.extra_tensor_info()?;
-    match extra.location() {
-        TensorDataLocation::EXTERNAL => extra.fully_qualified_name(),
-        _ => None,
-    }
+/// Returns the rule on data that was not given. A policy that [denies](super::Policy::deny) it requires all data.
+#[must_use]
+pub fn data_rule() -> &'static Rule {
+    &EXTERNAL_NOT_JUDGED
 }

@@ -53,6 +53,7 @@ pub use document::{
     ABSENT, ByteWindow, CheckDocument, CheckedFile, DOCS_URL, FindingRecord, RuleDocument,
     RuleRecord, RulesDocument, UNREADABLE,
 };
+pub use external::data_rule;
 pub use linked::RuntimeBuild;
 pub use loading::LoadMemory;
 pub use payloads::judges_payloads_of;
@@ -63,7 +64,7 @@ pub use report::{Finding, Report};
 pub use rule::{Rule, Runtime, Severity};
 #[cfg(all(feature = "json", feature = "serde", feature = "sha2"))]
 pub use sarif::sarif;
-pub use verdict::{MissingKeys, Verdict, data_rule};
+pub use verdict::{MissingKeys, Verdict};
 pub use version::{ReleaseError, parse_release};
 
 /// All rules, by subject.

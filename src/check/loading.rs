@@ -1,15 +1,10 @@
 //! The memory that a program makes a loader allocate, by the figures in the file.
 
 use alloc::collections::BTreeSet;
-use alloc::format;
-use alloc::vec;
 use core::ops::Range;
 
-use super::external::external_key;
-use super::memory::MEMORY_LIMIT;
-use super::report::Findings;
+use super::site::external_key;
 use pte_core::Pte;
-use pte_core::error::PathComponent;
 use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::method;
 use pte_flat::bytes::wide;
@@ -81,27 +76,6 @@ impl LoadMemory {
         let parts = [flatbuffer, arenas, unplanned, constants, payloads, named_data, external];
         Self { total: parts.into_iter().fold(0, u64::saturating_add), ..memory }
     }
-}
-
-/// Reports a program that makes a loader allocate more than `most` bytes.
-pub(super) fn judge(pte: &Pte<'_>, most: u64, out: &mut Findings) {
-    let memory = LoadMemory::of(pte);
-    if memory.total <= most {
-        return;
-    }
-    out.find(
-        &MEMORY_LIMIT,
-        0,
-        || vec![PathComponent::Field("program")],
-        || {
-            let LoadMemory { total, arenas, unplanned, .. } = memory;
-            let data = total.saturating_sub(arenas).saturating_sub(unplanned);
-            format!(
-                "loading allocates {total} bytes, and the limit is {most}: {arenas} for arenas, {unplanned} for \
-                 inputs and outputs, {data} for tables and data"
-            )
-        },
-    );
 }
 
 /// Returns the sizes of a method's arenas. Runtimes ignore the first entry, and negative sizes are no sizes.

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::loading;
+use super::loading::{self, LoadMemory};
 use super::report::Findings;
 use super::rule::rules;
 use super::site::Plan;
@@ -142,6 +142,27 @@ pub(super) fn check_reach(pte: &Pte<'_>, out: &mut Findings) {
             false => format!("{one}; all arenas have {all} bytes, and tensors reach {used}"),
         }
     });
+}
+
+/// Reports a program that makes a loader allocate more than `most` bytes.
+pub(super) fn check_limit(pte: &Pte<'_>, most: u64, out: &mut Findings) {
+    let memory = LoadMemory::of(pte);
+    if memory.total <= most {
+        return;
+    }
+    out.find(
+        &MEMORY_LIMIT,
+        0,
+        || vec![PathComponent::Field("program")],
+        || {
+            let LoadMemory { total, arenas, unplanned, .. } = memory;
+            let data = total.saturating_sub(arenas).saturating_sub(unplanned);
+            format!(
+                "loading allocates {total} bytes, and the limit is {most}: {arenas} for arenas, {unplanned} for \
+                 inputs and outputs, {data} for tables and data"
+            )
+        },
+    );
 }
 
 /// Returns the end of the last tensor in each arena, over all methods: several methods may share an arena.

@@ -7,7 +7,7 @@ use core::fmt;
 
 use super::policy::Policy;
 use super::rule::{Rule, Severity};
-use super::verdict::{MissingKeys, Verdict, data_rule};
+use super::verdict::{MissingKeys, NOT_JUDGED, Verdict};
 use pte_core::error::{PathComponent, Place};
 use pte_core::limits::Limits;
 use pte_flat::bytes::wide;
@@ -183,9 +183,10 @@ impl Findings {
         let findings = self.found.into_iter().filter_map(|finding| {
             Some(Finding { severity: policy.severity(finding.rule)?, ..finding })
         });
-        let is_allowed = policy.severity(data_rule()).is_none();
-        let missing = if is_allowed { MissingKeys::default() } else { self.missing };
-        Report { findings: findings.collect(), counts: counts.collect(), missing }
+        let counts: BTreeMap<_, _> = counts.collect();
+        let is_reported = counts.contains_key(NOT_JUDGED);
+        let missing = if is_reported { self.missing } else { MissingKeys::default() };
+        Report { findings: findings.collect(), counts, missing }
     }
 
     /// Returns the counter of a rule. The counter moves ahead of a smaller one.

@@ -3,8 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::external::EXTERNAL_NOT_JUDGED;
-use super::rule::{Rule, Severity};
+use super::rule::Severity;
 use pte_flat::quoted::UntrustedString;
 
 /// The verdict on a file, the best first.
@@ -47,7 +46,7 @@ impl Verdict {
     /// A file that only lacks data is `Incomplete` even if a policy makes that an Error.
     pub(super) fn of<'r>(findings: impl Iterator<Item = (&'r str, Severity)>) -> Self {
         let each = findings.map(|(rule, severity)| match severity {
-            _ if rule == EXTERNAL_NOT_JUDGED.id => Self::Incomplete,
+            _ if rule == NOT_JUDGED => Self::Incomplete,
             Severity::Error => Self::Error,
             Severity::Warning | Severity::Note => Self::Ok,
         });
@@ -55,11 +54,8 @@ impl Verdict {
     }
 }
 
-/// Returns the rule on data that was not given. A policy that [denies](super::Policy::deny) it requires all data.
-#[must_use]
-pub fn data_rule() -> &'static Rule {
-    &EXTERNAL_NOT_JUDGED
-}
+/// The id of the rule on data that was not given.
+pub(super) const NOT_JUDGED: &str = "external-not-judged";
 
 /// The keys of data that a program needs and that no given file has.
 #[derive(Clone, Debug, Default)]

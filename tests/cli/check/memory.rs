@@ -64,6 +64,6 @@ fn info_has_what_loading_allocates() {
     let shown = run(&["info", "-"], None, &greedy());
     let shown = text(&shown.stdout);
     let line = shown.lines().find(|line| line.contains("to load all methods"));
-    assert!(line.is_some_and(|line| line.contains("4.0 GiB arenas")), "{shown}");
+    assert!(line.is_some_and(|line| line.contains("4.3 GB arenas")), "{shown}");
     assert!(!text(&pte(&["info", LINEAR]).stdout).contains("to load all methods"));
 }
