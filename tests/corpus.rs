@@ -3,8 +3,13 @@
 //! The samples of `tests/data` are always there. With `PTE_CORPUS` naming a folder, its files, their
 //! reference decodings (`NAME.json`), its `hostile` folder and its recorded mutations are tried too.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
+use pte::check::{Checker, Severity};
+use pte::memory::Memory;
+use pte::{Check, Pte};
 use serde_json::Value;
 
 use crate::support::exercise::exercise;
@@ -113,17 +118,76 @@ fn recorded_mutations_do_no_harm() {
     let mut refused = 0;
     for line in lines.lines() {
         let row: Value = serde_json::from_str(line).unwrap();
-        let mut bytes = fs::read(corpus.join(row["seed"].as_str().unwrap())).unwrap();
-        for patch in row["patches"].as_array().unwrap() {
-            let (at, hex) = (patch[0].as_u64().unwrap() as usize, patch[1].as_str().unwrap());
-            for nth in 0..hex.len() / 2 {
-                bytes[at + nth] = u8::from_str_radix(&hex[2 * nth..2 * nth + 2], 16).unwrap();
-            }
-        }
-        refused += usize::from(exercise(&bytes).is_err());
+        refused += usize::from(exercise(&mutation(&corpus, &row)).is_err());
     }
     println!("{} mutations, {refused} refused", lines.lines().count());
     assert!(refused > 0);
+}
+
+/// Files that the official runtime did not end on, with the step it hung in.
+#[test]
+fn recorded_hangs_have_errors() {
+    let Some(corpus) = files::corpus() else { return };
+    let read = |name: &str| fs::read_to_string(corpus.join("hostile").join(name)).unwrap();
+    let mut hangs: Vec<(String, Vec<u8>)> = Vec::new();
+    let index: Value = serde_json::from_str(&read("index.json")).unwrap();
+    for row in index["files"].as_array().unwrap() {
+        let run = &row["runtime"]["minimal"];
+        if run["verdict"] == "hang" {
+            let file = corpus.join("hostile").join(row["file"].as_str().unwrap());
+            hangs.push((run["step"].to_string(), fs::read(file).unwrap()));
+        }
+    }
+    for line in read("mutations.jsonl").lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        if row["minimal"] == "hang" {
+            hangs.push((row["step_minimal"].to_string(), mutation(&corpus, &row)));
+        }
+    }
+    let mut classes: BTreeMap<String, usize> = BTreeMap::new();
+    for (step, bytes) in hangs {
+        let why = match Checker::new().check_bytes(&bytes) {
+            Err(_) => "refused",
+            Ok(report) if report.worst() == Some(Severity::Error) => "an Error",
+            Ok(report) => panic!("{step} hangs: {report}"),
+        };
+        *classes.entry(format!("{step}: {why}")).or_default() += 1;
+    }
+    println!("{classes:#?}");
+}
+
+/// Arenas end where their last tensor ends, but for its alignment and gaps of a planner. Files with names of `synth`
+/// were written by hand, with an arena of 1 TiB.
+#[test]
+fn genuine_exports_leave_little_of_their_arenas_unused() {
+    let (mut arenas, mut most) = (0, (0, String::new()));
+    for path in files::everything().into_iter().filter(|path| !name(path).starts_with("synth")) {
+        let bytes = fs::read(&path).unwrap();
+        let Ok(pte) = Pte::read(&bytes) else { continue };
+        let found = pte.check();
+        assert!(!found.counts().any(|(rule, _)| rule.id == "arena-unused"), "{}", name(&path));
+        for plan in pte.program().execution_plan().into_iter().flatten() {
+            for arena in Memory::of(&pte, plan).arenas() {
+                arenas += 1;
+                most =
+                    most.max((arena.planned.unwrap_or(0).saturating_sub(arena.reach), name(&path)));
+            }
+        }
+    }
+    println!("{arenas} arenas, of which at most {} bytes are unused ({})", most.0, most.1);
+    assert!(arenas > 50 && most.0 < 1 << 20);
+}
+
+/// Returns a recorded mutation of a file of the corpus.
+fn mutation(corpus: &Path, row: &Value) -> Vec<u8> {
+    let mut bytes = fs::read(corpus.join(row["seed"].as_str().unwrap())).unwrap();
+    for patch in row["patches"].as_array().unwrap() {
+        let (at, hex) = (patch[0].as_u64().unwrap() as usize, patch[1].as_str().unwrap());
+        for nth in 0..hex.len() / 2 {
+            bytes[at + nth] = u8::from_str_radix(&hex[2 * nth..2 * nth + 2], 16).unwrap();
+        }
+    }
+    bytes
 }
 
 fn sha256(text: &str) -> String {

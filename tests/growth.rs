@@ -68,7 +68,7 @@ impl Cost {
         // A build of the runtime without kernels and backends lacks all.
         let (kernels, backends) = (SelectedOperators::read("").ok(), Some(BTreeSet::new()));
         let build = RuntimeBuild { kernels, backends };
-        let policy = Policy::new().runtime((0, 1));
+        let policy = Policy::new().runtime((0, 1)).max_memory(0);
         let checker = Checker::new().data(&data).policy(policy).build(&build);
         let mut reports = vec![checker.check(&opened).unwrap()];
         reports.extend(data.iter().map(Check::check));

@@ -51,7 +51,10 @@ class Finding:
 
 
 class Report:
-    """The findings in files, the worst of each file first. It is true if there is no Error."""
+    """The findings in files, the worst of each file first. It is true if there is no Error.
+
+    Data that is not given is no Error, but the verdict is then `incomplete`, and `ok` is false.
+    """
 
     def __init__(self, checked: list[Checked]) -> None:
         self._checked = checked
@@ -72,8 +75,19 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether no file has an Error."""
-        return all(file["verdict"] == "ok" for file in self._files)
+        """Whether every file has the verdict `ok`: no Error, and no data is missing."""
+        return self.verdict == "ok"
+
+    @property
+    def verdict(self) -> str:
+        """The worst verdict of all files: `ok`, `incomplete` if data of a `.ptd` was not given, or `error`."""
+        verdicts: list[str] = [file["verdict"] for file in self._files]
+        return max(verdicts, key=("ok", "incomplete", "error").index, default="ok")
+
+    @property
+    def missing(self) -> list[str]:
+        """The keys of data that the files need and that was not given: the first 100 of each file."""
+        return [key for file in self._files if "missing" in file for key in file["missing"]["keys"]]
 
     @property
     def omitted(self) -> int:
@@ -87,7 +101,7 @@ class Report:
         Raises:
             CheckError: It has one or more; `findings` of the exception are all of them.
         """
-        if self.ok:
+        if self:
             return self
         first = self.errors[0]
         count = len(self.errors)
@@ -114,12 +128,12 @@ class Report:
         return len(self.findings)
 
     def __bool__(self) -> bool:
-        return self.ok
+        return not self.errors
 
     def __repr__(self) -> str:
         files = f"{len(self._files)} file" + ("s" if len(self._files) != 1 else "")
         counts = f"{len(self.errors)} errors, {len(self.warnings)} warnings"
-        return f"<ptekit.Report of {files}: {'ok' if self.ok else 'error'}, {counts}>"
+        return f"<ptekit.Report of {files}: {self.verdict}, {counts}>"
 
     def _repr_html_(self) -> str:
         from ._html import findings
@@ -138,6 +152,8 @@ def check(
     trusted: bool = False,
     kernels: str | None = None,
     backends: Iterable[str] | None = None,
+    require_data: bool = False,
+    max_memory: int | None = None,
 ) -> Report:
     """Judges files: their structure, then every rule.
 
@@ -155,6 +171,8 @@ def check(
         kernels: The kernels that the runtime links: libraries (`portable,prim`), a package (`wheel`, `android`,
             `ios`), or the text of a list of operators. A call without a kernel is an Error.
         backends: The backends that the runtime links, by id or by package. A delegate of another one is an Error.
+        require_data: Whether it is an Error that a program needs data of a `.ptd` that is not in `data`.
+        max_memory: The most bytes that loading all methods of a program may allocate, by the figures in the file.
 
     Returns:
         The report. A file that is refused or cannot be read is in it, with an Error.
@@ -169,7 +187,7 @@ def check(
     allow, deny = _policy(policy or {})
     handles = [of.handle if isinstance(of, File) else open_handle(of, trusted) for of in data]
     linked = None if backends is None else list(backends)
-    judge = Judge(handles, (allow, deny), preset, runtime, scan, trusted, (kernels, linked))
+    judge = Judge(handles, (allow, deny), preset, runtime, scan, trusted, (kernels, linked), (require_data, max_memory))
     return Report([_checked(judge, of) for of in _several(files)])
 
 

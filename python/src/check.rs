@@ -4,7 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 use pte::check::{
-    CheckedFile, Checker, NEWEST, Policy, Preset, Release, RuntimeBuild, parse_release, rule, sarif,
+    CheckedFile, Checker, NEWEST, Policy, Preset, Release, RuntimeBuild, data_rule, parse_release,
+    rule, sarif,
 };
 use pte::{Limits, Ptd, package};
 use pyo3::prelude::*;
@@ -42,7 +43,8 @@ impl Checked {
 #[pymethods]
 impl Judge {
     #[new]
-    #[pyo3(signature = (data, severities, preset, runtime, scan, trusted, linked))]
+    #[pyo3(signature = (data, severities, preset, runtime, scan, trusted, linked, required))]
+    #[expect(clippy::too_many_arguments, reason = "they are those of `ptekit.check`")]
     fn new(
         data: Vec<Py<Handle>>,
         severities: (Vec<String>, Vec<String>),
@@ -51,8 +53,10 @@ impl Judge {
         scan: bool,
         trusted: bool,
         linked: (Option<String>, Option<Vec<String>>),
+        required: (bool, Option<u64>),
     ) -> PyResult<Self> {
         let ((allow, deny), (kernels, backends)) = (severities, linked);
+        let (require_data, max_memory) = required;
         guarded(|| {
             let mut policy = policy(&allow, &deny, runtime.as_deref())?;
             let mut scan = scan;
@@ -62,6 +66,12 @@ impl Judge {
                     preset.ok_or_else(|| Failure::Value(format!("unknown preset {id:?}")))?;
                 policy = policy.preset(preset);
                 scan |= preset.scans;
+            }
+            if require_data {
+                policy = policy.deny(data_rule());
+            }
+            if let Some(bytes) = max_memory {
+                policy = policy.max_memory(bytes);
             }
             for file in &data {
                 file.get().ptd()?;
@@ -132,7 +142,6 @@ pub(crate) fn to_sarif(py: Python<'_>, files: Vec<Py<Checked>>) -> PyResult<Stri
     })
 }
 
-/// Returns the policy of rules that are allowed and denied, and a release.
 /// Returns the build of the runtime that kernels and backends, or packages of them, describe.
 fn build(
     kernels: Option<&str>,
@@ -145,6 +154,7 @@ fn build(
     Ok(RuntimeBuild { kernels, backends })
 }
 
+/// Returns the policy of rules that are allowed and denied, and a release.
 fn policy(allow: &[String], deny: &[String], runtime: Option<&str>) -> Result<Policy> {
     let mut policy = Policy::new();
     if let Some(release) = runtime {

@@ -12,7 +12,7 @@ use super::linked::{self, RuntimeBuild};
 use super::payloads::{self, NamedSizes};
 use super::policy::Policy;
 use super::report::{Findings, Report};
-use super::{contents, external, kind, release, tables};
+use super::{contents, external, kind, memory, release, tables};
 use pte_core::file::source::{PastEnd, Source};
 use pte_core::foreign::ForeignFormat;
 use pte_core::handle::{File, Handle, OpenError, ReadVec};
@@ -196,6 +196,9 @@ impl<'d> Checker<'d> {
         }
         if let (Some(build), File::Pte(pte)) = (self.build, file) {
             linked::judge(pte, build, self.policy.release(), out);
+        }
+        if let (Some(most), File::Pte(pte)) = (self.policy.most_memory(), file) {
+            memory::check_limit(pte, most, out);
         }
         externals
     }

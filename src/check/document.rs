@@ -6,10 +6,11 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Finding, Report, Severity};
+use super::{Finding, MissingKeys, Report, Severity, Verdict};
 use pte_core::error::Error;
 use pte_core::file::source::Source;
 use pte_core::handle::{File, Handle};
+use pte_flat::bytes::wide;
 use pte_flat::quoted::UntrustedString;
 
 mod rules;
@@ -52,12 +53,18 @@ pub struct CheckedFile {
     /// `pte`, `ptd` or `payload`; `None` for a file that was refused, could not be read, or lacks
     /// what was requested.
     pub kind: Option<&'static str>,
-    /// `error` if any finding has the severity Error, else `ok`.
+    /// The name of the [`Verdict`]: `ok`, `incomplete` or `error`.
     pub verdict: &'static str,
+    /// The keys of data that the file needs and that was not given.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "MissingKeys::is_empty"))]
+    pub missing: MissingKeys,
     /// The findings that were kept, the worst first.
     pub findings: Vec<FindingRecord>,
     /// The number of findings that were counted but not kept.
     pub omitted: u64,
+    /// Whether a finding has the severity Error, kept or not.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    has_errors: bool,
 }
 
 /// A finding.
@@ -69,6 +76,8 @@ pub struct FindingRecord {
     pub rule: &'static str,
     /// The name of the finding's severity.
     pub severity: &'static str,
+    #[cfg_attr(feature = "serde", serde(skip))]
+    level: Severity,
     /// What is wrong.
     pub message: UntrustedString,
     /// The offset of the wrong bytes, from the start of the file; `None` if the finding is about
@@ -119,9 +128,11 @@ impl CheckedFile {
         Self {
             path: path.into(),
             kind: Some(kind),
-            verdict: "ok",
+            verdict: Verdict::Ok.name(),
+            missing: MissingKeys::default(),
             findings: Vec::new(),
             omitted: 0,
+            has_errors: false,
         }
     }
 
@@ -132,9 +143,11 @@ impl CheckedFile {
         Self {
             path: path.into(),
             kind: Some("payload"),
-            verdict: if report.worst() == Some(Severity::Error) { "error" } else { "ok" },
+            verdict: report.verdict().name(),
+            missing: MissingKeys::default(),
             findings: findings.map(|finding| FindingRecord::of(finding, None, |_| None)).collect(),
             omitted: report.omitted(),
+            has_errors: report.worst() == Some(Severity::Error),
         }
     }
 
@@ -161,7 +174,40 @@ impl CheckedFile {
     }
 
     fn unchecked(path: UntrustedString, finding: FindingRecord) -> Self {
-        Self { path, kind: None, verdict: "error", findings: vec![finding], omitted: 0 }
+        Self {
+            path,
+            kind: None,
+            verdict: Verdict::Error.name(),
+            missing: MissingKeys::default(),
+            findings: vec![finding],
+            omitted: 0,
+            has_errors: true,
+        }
+    }
+
+    /// Returns whether a finding has the severity Error. A file that only lacks data has one if the policy denies
+    /// that, and is still `incomplete`.
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
+        self.has_errors
+    }
+
+    /// Takes out the findings for which `is_accepted` returns true, and returns their number. The verdict is then
+    /// that of the other findings. If findings were not kept, they may be Errors, and the verdict stays.
+    pub fn accept(&mut self, mut is_accepted: impl FnMut(&FindingRecord) -> bool) -> u64 {
+        let before = self.findings.len();
+        self.findings.retain(|finding| !is_accepted(finding));
+        let taken = before.saturating_sub(self.findings.len());
+        if taken > 0 && self.omitted == 0 {
+            let each = self.findings.iter().map(|finding| (finding.rule, finding.level));
+            let verdict = Verdict::of(each);
+            self.verdict = verdict.name();
+            self.has_errors = self.findings.iter().any(|of| of.level == Severity::Error);
+            if verdict == Verdict::Ok {
+                self.missing = MissingKeys::default();
+            }
+        }
+        wide(taken)
     }
 
     /// Adds the findings of `report`. Reads the 16 bytes around each finding in the file.
@@ -179,9 +225,11 @@ impl CheckedFile {
             FindingRecord::of(finding, data_file, |offset| ByteWindow::around(offset, handle))
         }));
         self.omitted = self.omitted.saturating_add(report.omitted());
-        if report.worst() == Some(Severity::Error) {
-            self.verdict = "error";
+        if self.verdict != Verdict::Error.name() {
+            self.verdict = report.verdict().name();
         }
+        self.missing = report.missing().clone();
+        self.has_errors |= report.worst() == Some(Severity::Error);
     }
 }
 
@@ -195,6 +243,7 @@ impl FindingRecord {
         Self {
             rule,
             severity: Severity::Error.name(),
+            level: Severity::Error,
             message,
             offset: None,
             path: UntrustedString::default(),
@@ -217,6 +266,7 @@ impl FindingRecord {
         Self {
             rule: finding.rule.id,
             severity: finding.severity.name(),
+            level: finding.severity,
             message: finding.message.as_str().into(),
             offset: Some(finding.offset),
             path: UntrustedString::of(&finding.place().path()),
@@ -231,6 +281,7 @@ impl FindingRecord {
         Self {
             rule: error.code(),
             severity: Severity::Error.name(),
+            level: Severity::Error,
             message: UntrustedString::of(error),
             offset: Some(error.offset()),
             path: UntrustedString::of(&error.place().path()),

@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 use super::data;
 use super::payloads::{DELEGATE_KEY_UNRESOLVED, NamedSizes, RequestedKeys};
 use super::report::Findings;
-use super::rule::rules;
-use super::site::Plan;
+use super::rule::{Rule, rules};
+use super::site::{Plan, external_key};
 use super::values::Values;
 use pte_core::Ptd;
 use pte_core::Pte;
@@ -21,7 +21,6 @@ use pte_flat::bytes::index as at_index;
 use pte_flat::cost;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::{Scalar, Table, Vector};
-use pte_schema::program::TensorDataLocation;
 use pte_schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
 
 rules! {
@@ -99,7 +98,8 @@ pub(super) fn report_unknown(
     requested: &RequestedKeys,
     out: &mut Findings,
 ) {
-    let ExternalTensors { count, first } = *tensors;
+    let &ExternalTensors { count, first, .. } = tensors;
+    tensors.keys.iter().for_each(|key| out.add_missing(key));
     if let Some(ExternalTensor { nth, view, index, tensor, key }) = first {
         let path = [
             PathComponent::Field("extra_tensor_info"),
@@ -121,10 +121,17 @@ pub(super) fn report_unknown(
         return;
     }
     // The first constant of a graph is reserved, and its key may be empty.
-    let mut keys = requested.keys.iter().filter(|key| !key.is_empty() && !named.is_own(key));
-    if let Some(first) = keys.next() {
+    let is_missing = |key: &&String| !key.is_empty() && !named.is_own(key);
+    let (mut count, mut first) = (0u64, None);
+    for key in requested.keys.iter().filter(is_missing) {
+        count = count.saturating_add(1);
+        first.get_or_insert(key);
+        if !tensors.has(key) {
+            out.add_missing(key);
+        }
+    }
+    if let Some(first) = first {
         let path = || vec![PathComponent::Field("program")];
-        let count = keys.fold(1u64, |count, _| count.saturating_add(1));
         out.find(&EXTERNAL_NOT_JUDGED, 0, path, || {
             let what = "of a .ptd that is not given";
             match count {
@@ -264,11 +271,21 @@ fn few<T: Scalar>(numbers: Option<Vector<'_, T>>) -> Vec<T> {
     numbers.into_iter().flatten().take(MOST_DIMENSIONS.saturating_add(1)).collect()
 }
 
-/// The number of tensors that request keys, and the first such tensor.
-#[derive(Clone, Copy, Default)]
+/// The tensors that request keys.
+#[derive(Default)]
 pub(super) struct ExternalTensors<'a> {
+    /// The number of tensors.
     count: u64,
     first: Option<ExternalTensor<'a>>,
+    /// The keys that they request, sorted.
+    keys: Vec<&'a str>,
+}
+
+impl ExternalTensors<'_> {
+    fn has(&self, key: &str) -> bool {
+        cost::look_up(key, self.keys.len());
+        self.keys.binary_search(&key).is_ok()
+    }
 }
 
 /// A tensor that requests a key.
@@ -318,17 +335,14 @@ impl<'a> ExpectedLayouts<'a> {
         }
     }
 
-    /// Returns the number of tensors that request keys, and the first such tensor.
+    /// Returns the tensors that request keys.
     pub(super) fn tensors(self) -> ExternalTensors<'a> {
-        self.tensors
+        ExternalTensors { keys: self.by_key.into_keys().collect(), ..self.tensors }
     }
 }
 
-/// Returns the key of a tensor, if its data is external and it has a name.
-fn external_key(tensor: Tensor<'_>) -> Option<&str> {
-    let extra = tensor.extra_tensor_info()?;
-    match extra.location() {
-        TensorDataLocation::EXTERNAL => extra.fully_qualified_name(),
-        _ => None,
-    }
+/// Returns the rule on data that was not given. A policy that [denies](super::Policy::deny) it requires all data.
+#[must_use]
+pub fn data_rule() -> &'static Rule {
+    &EXTERNAL_NOT_JUDGED
 }

@@ -27,6 +27,7 @@ mod keys;
 mod kind;
 mod layout;
 mod linked;
+mod loading;
 mod memory;
 mod parallel;
 mod payloads;
@@ -44,6 +45,7 @@ pub mod sound;
 mod tables;
 mod tensors;
 mod values;
+mod verdict;
 mod version;
 
 pub use checker::Checker;
@@ -51,7 +53,9 @@ pub use document::{
     ABSENT, ByteWindow, CheckDocument, CheckedFile, DOCS_URL, FindingRecord, RuleDocument,
     RuleRecord, RulesDocument, UNREADABLE,
 };
+pub use external::data_rule;
 pub use linked::RuntimeBuild;
+pub use loading::LoadMemory;
 pub use payloads::judges_payloads_of;
 pub use policy::Policy;
 pub use preset::Preset;
@@ -60,6 +64,7 @@ pub use report::{Finding, Report};
 pub use rule::{Rule, Runtime, Severity};
 #[cfg(all(feature = "json", feature = "serde", feature = "sha2"))]
 pub use sarif::sarif;
+pub use verdict::{MissingKeys, Verdict};
 pub use version::{ReleaseError, parse_release};
 
 /// All rules, by subject.

@@ -2,15 +2,20 @@
 
 use alloc::collections::BTreeMap;
 use alloc::format;
+use alloc::vec;
+use alloc::vec::Vec;
 
+use super::loading::{self, LoadMemory};
 use super::report::Findings;
 use super::rule::rules;
 use super::site::Plan;
 use pte_core::error::PathComponent;
-use pte_core::pte::Arena;
+use pte_core::method;
+use pte_core::pte::{Arena, Pte};
+use pte_flat::bytes::{index, narrow};
 use pte_flat::cost;
 use pte_flat::view::Table;
-use pte_schema::program::view::{AllocationDetails, Tensor};
+use pte_schema::program::view::{AllocationDetails, ExecutionPlan, KernelTypes, Tensor};
 
 rules! {
     "memory";
@@ -30,6 +35,16 @@ rules! {
         "Allocating them fails, or aborts the process."
         "Export the program again with less planned memory."
         Crashes ["7.7.18", "8.1 CVE-2025-30404"];
+    ARENA_UNUSED = Warning "arena-unused"
+        "The arenas of a program have at most 4 times the bytes that its tensors reach, or at most 16 MiB more."
+        "The loader allocates whole arenas, and most of this memory is not used."
+        "Export the program again, or limit the memory of its loader."
+        Ignores ["6.2", "7.3.13", "7.7.18", "8.1 CVE-2025-30404"];
+    MEMORY_LIMIT = Error "memory-limit"
+        "Loading a program allocates no more bytes than the caller allows."
+        "A small file can ask for more memory than the machine has: the process is killed, or others are."
+        "Export the program again with less planned memory, or allow more."
+        Ignores ["6.2", "7.3.13", "8.1 CVE-2025-30404"];
     ARENA_DEVICE = Warning "arena-device"
         "An entry of a device is for one of the arenas, the only one for it, and names a known device."
         "Runtimes take the first entry for an arena, and ignore those for no arena."
@@ -77,21 +92,101 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
     let arenas = view.non_const_buffer_sizes().map_or(0, |sizes| sizes.len());
     let mut seen: BTreeMap<i32, u32> = BTreeMap::new();
     for (nth, device) in (0..).zip(view.non_const_buffer_device().into_iter().flatten()) {
-        let index = device.buffer_idx();
-        let in_range = usize::try_from(index).is_ok_and(|index| index > 0 && index < arenas);
+        let arena = device.buffer_idx();
+        let in_range = usize::try_from(arena).is_ok_and(|arena| arena > 0 && arena < arenas);
         cost::look_up("", seen.len());
-        let earlier = *seen.entry(index).or_insert(nth);
+        let earlier = *seen.entry(arena).or_insert(nth);
         if in_range && earlier == nth && device.device_type().name().is_some() {
             continue;
         }
         let path = [PathComponent::Field("non_const_buffer_device"), PathComponent::Index(nth)];
         plan.find(out, &ARENA_DEVICE, device.raw(), &path, || match (in_range, earlier == nth) {
-            (false, _) => format!("arena {index}, and there are 1 to {}", arenas.saturating_sub(1)),
-            (_, false) => format!("arena {index} is also that of entry {earlier}"),
+            (false, _) => format!("arena {arena}, and there are 1 to {}", arenas.saturating_sub(1)),
+            (_, false) => format!("arena {arena} is also that of entry {earlier}"),
             _ => format!("device {}", device.device_type()),
         });
     }
 }
+
+/// Judges the arenas of all methods together: many small ones cost as much as a large one.
+pub(super) fn check_reach(pte: &Pte<'_>, out: &mut Findings) {
+    let sum = |sizes: &mut dyn Iterator<Item = u64>| sizes.fold(0, u64::saturating_add);
+    let all = sum(&mut method::distinct(pte).flat_map(|(_, plan)| loading::arenas(plan)));
+    // Nearly every program ends here. `arena-huge` reports larger arenas.
+    if all <= MOST_UNUSED || out.has(&ARENA_HUGE) {
+        return;
+    }
+    let reach = reach(pte);
+    let mut unused = 0u64;
+    let mut worst: Option<(u64, u32, ExecutionPlan<'_>, usize, u64, u64)> = None;
+    for (nth, view) in method::distinct(pte) {
+        for (id, arena) in (1..).zip(loading::arenas(view)) {
+            let end = reach.get(id).copied().unwrap_or_default();
+            let rest = arena.saturating_sub(end);
+            unused = unused.saturating_add(rest);
+            if worst.is_none_or(|(most, ..)| rest > most) {
+                worst = Some((rest, nth, view, id, arena, end));
+            }
+        }
+    }
+    let used = all.saturating_sub(unused);
+    let Some((_, nth, view, id, arena, end)) = worst else { return };
+    if unused <= MOST_UNUSED.max(used.saturating_mul(3)) {
+        return;
+    }
+    let path = [PathComponent::Field("non_const_buffer_sizes"), PathComponent::Index(narrow(id))];
+    Plan::new(pte, nth, view).find(out, &ARENA_UNUSED, view.raw(), &path, || {
+        let one = format!("arena {id} has {arena} bytes, and tensors reach {end}");
+        match all == arena {
+            true => one,
+            false => format!("{one}; all arenas have {all} bytes, and tensors reach {used}"),
+        }
+    });
+}
+
+/// Reports a program that makes a loader allocate more than `most` bytes.
+pub(super) fn check_limit(pte: &Pte<'_>, most: u64, out: &mut Findings) {
+    let memory = LoadMemory::of(pte);
+    if memory.total <= most {
+        return;
+    }
+    out.find(
+        &MEMORY_LIMIT,
+        0,
+        || vec![PathComponent::Field("program")],
+        || {
+            let LoadMemory { total, arenas, unplanned, .. } = memory;
+            let data = total.saturating_sub(arenas).saturating_sub(unplanned);
+            format!(
+                "loading allocates {total} bytes, and the limit is {most}: {arenas} for arenas, {unplanned} for \
+                 inputs and outputs, {data} for tables and data"
+            )
+        },
+    );
+}
+
+/// Returns the end of the last tensor in each arena, over all methods: several methods may share an arena.
+fn reach(pte: &Pte<'_>) -> Vec<u64> {
+    let arenas = |plan: ExecutionPlan<'_>| plan.non_const_buffer_sizes().map_or(0, |of| of.len());
+    let most = method::distinct(pte).map(|(_, plan)| arenas(plan)).max().unwrap_or_default();
+    cost::charge(most);
+    let mut reach = vec![0u64; most];
+    for (_, plan) in method::distinct(pte) {
+        for value in plan.values().into_iter().flatten() {
+            cost::charge(1);
+            let Some(KernelTypes::Tensor(tensor)) = value.val() else { continue };
+            let Some(place) = tensor.allocation_info().map(Arena::of) else { continue };
+            if let Some(end) = reach.get_mut(index(place.memory_id)) {
+                *end = place.offset.saturating_add(loading::size(tensor)).max(*end);
+            }
+        }
+    }
+    reach
+}
+
+/// The bytes of all arenas that tensors need not reach. Of genuine exports none leaves more than 1 MiB unused, where a
+/// tensor at the end is aligned to as much (docs/divergences.md).
+const MOST_UNUSED: u64 = 16 << 20;
 
 /// Returns whether a planned tensor of `size` bytes fits its arena.
 #[inline]

@@ -23,6 +23,7 @@ pub struct Policy {
     denied: Vec<&'static Rule>,
     denies_warnings: bool,
     release: Option<Release>,
+    max_memory: Option<u64>,
 }
 
 impl Policy {
@@ -67,6 +68,30 @@ impl Policy {
     pub fn runtime(mut self, release: Release) -> Self {
         self.release = Some(release);
         self
+    }
+
+    /// Makes it an Error if loading a program allocates more than `bytes`, by the figures in the file
+    /// ([`LoadMemory::total`](super::LoadMemory::total)). By default there is no limit.
+    ///
+    /// ```
+    /// use pte::check::{Checker, Policy};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let program: &[u8] = include_bytes!("../../tests/data/pte/linear.pte");
+    /// let report = Checker::new().policy(Policy::new().max_memory(1024)).check_bytes(program)?;
+    /// assert_eq!(report.findings()[0].rule.id, "memory-limit");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn max_memory(mut self, bytes: u64) -> Self {
+        self.max_memory = Some(bytes);
+        self
+    }
+
+    /// Returns the number of bytes that loading a program may allocate, if there is a limit.
+    pub(super) fn most_memory(&self) -> Option<u64> {
+        self.max_memory
     }
 
     /// Returns the release that files are judged for, if one was chosen.

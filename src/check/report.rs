@@ -7,6 +7,7 @@ use core::fmt;
 
 use super::policy::Policy;
 use super::rule::{Rule, Severity};
+use super::verdict::{MissingKeys, NOT_JUDGED, Verdict};
 use pte_core::error::{PathComponent, Place};
 use pte_core::limits::Limits;
 use pte_flat::bytes::wide;
@@ -35,6 +36,7 @@ pub struct Finding {
 pub struct Report {
     findings: Vec<Finding>,
     counts: BTreeMap<&'static str, Count>,
+    missing: MissingKeys,
 }
 
 /// The number of findings of a rule, and their severity.
@@ -54,6 +56,17 @@ impl Report {
     /// Returns how often each rule was broken, including findings that were not kept.
     pub fn counts(&self) -> impl Iterator<Item = (&'static Rule, u64)> {
         self.counts.values().map(|count| (count.rule, count.count))
+    }
+
+    /// Returns the verdict on the file, by the policy of the check.
+    pub fn verdict(&self) -> Verdict {
+        Verdict::of(self.counts.values().map(|count| (count.rule.id, count.severity)))
+    }
+
+    /// Returns the keys of data that the file needs and that was not given. There are none if the policy allows
+    /// that data is missing.
+    pub fn missing(&self) -> &MissingKeys {
+        &self.missing
     }
 
     /// Sorts the findings by severity, the worst first. Findings of one severity keep their order.
@@ -129,6 +142,7 @@ pub(crate) struct Findings {
     /// an untrusted file may break a rule millions of times.
     counts: Vec<(&'static Rule, u64)>,
     most: u64,
+    missing: MissingKeys,
     /// The index of the `.ptd` file that is being judged, if any.
     pub(super) data: Option<usize>,
 }
@@ -136,12 +150,14 @@ pub(crate) struct Findings {
 impl Findings {
     pub(super) fn new(limits: &Limits) -> Self {
         let most = limits.findings_per_rule.into();
-        Self { found: Vec::new(), counts: Vec::new(), most, data: None }
+        let missing = MissingKeys::default();
+        Self { found: Vec::new(), counts: Vec::new(), most, missing, data: None }
     }
 
     /// Returns an empty list for the same file, to be merged by [`extend`](Self::extend).
     pub(super) fn another(&self) -> Self {
-        Self { found: Vec::new(), counts: Vec::new(), most: self.most, data: self.data }
+        let missing = MissingKeys::default();
+        Self { found: Vec::new(), counts: Vec::new(), most: self.most, missing, data: self.data }
     }
 
     /// Returns whether there are no findings.
@@ -154,6 +170,11 @@ impl Findings {
         self.counts.iter().any(|(known, _)| core::ptr::eq(*known, rule))
     }
 
+    /// Adds a key of data that was not given.
+    pub(super) fn add_missing(&mut self, key: &str) {
+        self.missing.add(key, self.most);
+    }
+
     /// Returns the report, with the severities under `policy`.
     pub(super) fn report(self, policy: &Policy) -> Report {
         let counts = self.counts.into_iter().filter_map(|(rule, count)| {
@@ -162,7 +183,10 @@ impl Findings {
         let findings = self.found.into_iter().filter_map(|finding| {
             Some(Finding { severity: policy.severity(finding.rule)?, ..finding })
         });
-        Report { findings: findings.collect(), counts: counts.collect() }
+        let counts: BTreeMap<_, _> = counts.collect();
+        let is_reported = counts.contains_key(NOT_JUDGED);
+        let missing = if is_reported { self.missing } else { MissingKeys::default() };
+        Report { findings: findings.collect(), counts, missing }
     }
 
     /// Returns the counter of a rule. The counter moves ahead of a smaller one.

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{CheckedFile, DOCS_URL, FindingRecord, RuleRecord, UNREADABLE};
+use super::{CheckedFile, DOCS_URL, FindingRecord, RuleRecord, UNREADABLE, data_rule};
 
 /// Returns checked files as a SARIF 2.1.0 document, as `pte check --format sarif` prints it.
 ///
@@ -102,14 +102,23 @@ fn result<'f>(
     let fingerprint = fingerprint(file, finding, addresses);
     let nth = repeats.entry(fingerprint.clone()).or_insert(0);
     *nth = nth.saturating_add(1);
-    json!({
+    let mut result = json!({
         // GitHub reads only this fingerprint. `nth` distinguishes findings with equal digests.
         "partialFingerprints": { "primaryLocationLineHash": format!("{fingerprint}:{nth}") },
         "ruleId": finding.rule,
         "level": finding.severity,
         "message": { "text": message(finding) },
         "locations": [location(file, finding, addresses)],
-    })
+    });
+    if finding.rule == data_rule().id
+        && let Some(result) = result.as_object_mut()
+    {
+        result.insert(
+            "properties".into(),
+            json!({ "verdict": file.verdict, "missing": file.missing }),
+        );
+    }
+    result
 }
 
 /// Returns a digest of the rule, the file and the path in its tables. Offsets and values are left out,

@@ -16,7 +16,8 @@ use pte_core::operators::contracts::ElementBounds;
 use pte_flat::bytes::{index as at_index, narrow};
 use pte_flat::cost;
 use pte_flat::view::{Raw, Table, Vector};
-use pte_schema::program::view::{EValue, ExecutionPlan, KernelTypes};
+use pte_schema::program::TensorDataLocation;
+use pte_schema::program::view::{EValue, ExecutionPlan, KernelTypes, Tensor};
 
 /// A method of a program, with the facts that most rules use.
 pub(super) struct Plan<'p, 'a> {
@@ -178,5 +179,14 @@ impl<'p, 'a> Plan<'p, 'a> {
             PathComponent::Field("instructions"),
             PathComponent::Index(instruction.index()),
         ])
+    }
+}
+
+/// Returns the key of a tensor, if its data is external and it has a name.
+pub(super) fn external_key(tensor: Tensor<'_>) -> Option<&str> {
+    let extra = tensor.extra_tensor_info()?;
+    match extra.location() {
+        TensorDataLocation::EXTERNAL => extra.fully_qualified_name(),
+        _ => None,
     }
 }

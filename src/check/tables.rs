@@ -40,6 +40,7 @@ fn program<'a>(pte: &Pte<'a>, constants: &Constants, out: &mut Findings) -> Exte
         delegates::check(&plan, out);
     }
     plans::check_names(pte, out);
+    memory::check_reach(pte, out);
     layout::pte(pte, out);
     layouts.tensors()
 }

@@ -46,6 +46,7 @@ Examples:
   pte check models/                       every .pte and .ptd in a folder
   pte check --failures-only models/       only those with an Error
   pte check model.pte --with weights.ptd  a program and the data file that it is used with
+  pte check --require-data model.pte      exit status 1 if it needs a .ptd that is not given
   pte check --deny warnings models/       exit status 1 for warnings too
   pte check --runtime 0.7 model.pte       whether release 0.7 can read it
   pte check --kernels portable,prim model.pte   whether it loads with these kernels alone (status 0x14)
@@ -55,7 +56,10 @@ Examples:
   pte check --baseline known.json .       show what is new
   pte check --scan-blobs model.pte        search weights for programs and archives
   pte check --format sarif models/ -o findings.sarif
+  pte check --max-memory 64MiB up/        exit status 1 if loading one makes a runtime allocate more
   pte explain planned-arena               what a finding means
+
+Verdicts: ok, error, or incomplete: no Error, but the file needs data of a .ptd that is not given.
 
 Exit status: 0 no Error, 1 an Error or a broken file, 2 usage, 3 not readable")]
 pub(super) struct Check {
@@ -205,7 +209,7 @@ impl Check {
         let status = outcomes.iter().map(|(_, status)| *status).max();
         let summary = CheckSummary::of(outcomes.iter().map(|(file, _)| file));
         let shown = outcomes.into_iter().map(|(file, _)| file).zip(addresses);
-        let shown = shown.filter(|(file, _)| !self.failures_only || file.verdict != "ok");
+        let shown = shown.filter(|(file, _)| !self.failures_only || file.has_errors());
         let (checked, addresses): (Vec<_>, Vec<_>) = shown.unzip();
         self.show(&checked, &summary, &addresses, &files, common)?;
         Ok(status.unwrap_or(Status::Good))
@@ -369,7 +373,7 @@ fn take_out(baseline: &mut Baseline, outcomes: &mut [Outcome]) -> u64 {
     let mut all = 0u64;
     for (file, status) in outcomes {
         let taken = baseline.take_out(file);
-        if taken > 0 && file.verdict == "ok" {
+        if taken > 0 && !file.has_errors() {
             *status = Status::Good;
         }
         all = all.saturating_add(taken);
@@ -392,7 +396,7 @@ fn drop_repeated(found: &mut Vec<PathToCheck>) -> u64 {
 
 /// Returns the outcome of a file that was checked.
 fn with_status(file: CheckedFile) -> Outcome {
-    let status = if file.verdict == "ok" { Status::Good } else { Status::BadNews };
+    let status = if file.has_errors() { Status::BadNews } else { Status::Good };
     (file, status)
 }
 

@@ -38,13 +38,15 @@ pub(super) struct Config {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct CheckConfig {
     pub(super) preset: Option<String>,
     pub(super) runtime: Option<String>,
     pub(super) allow: Vec<String>,
     pub(super) deny: Vec<String>,
     pub(super) baseline: Option<PathBuf>,
+    pub(super) require_data: bool,
+    pub(super) max_memory: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]

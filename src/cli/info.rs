@@ -265,12 +265,33 @@ fn show_program(program: &ProgramSummary, out: &mut Output) -> fmt::Result {
         let all = all.collect::<Vec<_>>().join(" · ");
         label(out, "external", &format!("{all} {DIM}in a .ptd{DIM:#}"))?;
     }
+    show_load_memory(program, out)?;
     if program.stack_traces > 0 {
         let traces = count(program.stack_traces, "stack trace");
         let what = "lines of the exporting program";
         label(out, "traces", &format!("{traces} {DIM}with {what}{DIM:#}"))?;
     }
     Ok(())
+}
+
+/// Shows what loading allocates, if that is much.
+fn show_load_memory(program: &ProgramSummary, out: &mut Output) -> fmt::Result {
+    let memory = &program.load_memory;
+    if memory.total < MUCH_MEMORY {
+        return Ok(());
+    }
+    let data = [memory.flatbuffer, memory.constants, memory.named_data, memory.external];
+    let parts = [
+        ("arenas", memory.arenas),
+        ("inputs and outputs", memory.unplanned),
+        ("payloads", memory.payloads),
+        ("tables and data", data.into_iter().fold(0, u64::saturating_add)),
+    ];
+    let parts = parts.into_iter().filter(|(_, bytes)| *bytes > 0);
+    let parts: Vec<_> =
+        parts.map(|(what, bytes)| format!("{} {what}", text::bytes(bytes))).collect();
+    let (total, parts) = (text::bytes(memory.total), parts.join(", "));
+    label(out, "allocates", &format!("{total} to load all methods {DIM}· {parts}{DIM:#}"))
 }
 
 /// Shows what a runtime needs to link, and the operators that no library of upstream has.
@@ -530,6 +551,8 @@ fn more(out: &mut Output, all: usize, shown: usize) -> fmt::Result {
     }
 }
 
+/// The least number of bytes that loading allocates in a summary's text.
+const MUCH_MEMORY: u64 = 1 << 20;
 const MAX_KEY_WIDTH: usize = 44;
 const MAX_METHODS: usize = 16;
 const MAX_OPERATORS: usize = 20;

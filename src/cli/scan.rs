@@ -142,6 +142,7 @@ fn show(totals: &Totals) -> Result<(), Problem> {
     let read = bytes(totals.bytes_read);
     let mut parts = vec![format!("{} ok", totals.ok)];
     for (count, what) in [
+        (totals.incomplete, "incomplete"),
         (totals.errors, "with an Error"),
         (totals.refused, "refused"),
         (totals.unreadable, "unreadable"),

@@ -108,6 +108,8 @@ static FIELDS: &[Field] = &[
     count("external_tensors", |row| Some(row.external_tensors)),
     count("external_bytes", |row| Some(row.external_bytes)),
     list("external_keys", |row| row.external_keys.iter().collect()),
+    count("missing", |row| Some(row.missing)),
+    list("missing_keys", |row| row.missing_keys.iter().collect()),
     count("flatbuffer_bytes", |row| row.flatbuffer_bytes),
     count("padding_bytes", |row| row.padding_bytes),
     count("segment_bytes", |row| row.segment_bytes),

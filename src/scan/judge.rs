@@ -178,7 +178,11 @@ fn add_externals(row: &mut Row, file: &File<'_>) {
 }
 
 fn add_report(row: &mut Row, report: &Report) {
-    row.status = if report.worst() == Some(Severity::Error) { "error" } else { "ok" };
+    row.status = report.verdict().name();
+    row.missing_keys = row.first(report.missing().keys(), Cell::of);
+    row.is_cut |=
+        row.missing_keys.len() < usize::try_from(report.missing().count()).unwrap_or(usize::MAX);
+    row.missing = report.missing().count();
     row.findings = row.first(report.counts(), |(rule, count)| CountCell::new(rule.id, count));
     for (rule, count) in report.counts() {
         let all = match rule.severity {

@@ -43,8 +43,10 @@ pub struct Scan {
 pub struct Totals {
     /// The number of rows written.
     pub files: u64,
-    /// The number of files without an Error.
+    /// The number of files that are `ok`.
     pub ok: u64,
+    /// The number of files that need data of a `.ptd`.
+    pub incomplete: u64,
     /// The number of files with an Error.
     pub errors: u64,
     /// The number of files whose structure was refused.
@@ -265,6 +267,7 @@ impl Totals {
     fn add(&mut self, row: &Row) {
         let of_status = match row.status {
             "ok" => &mut self.ok,
+            "incomplete" => &mut self.incomplete,
             "error" => &mut self.errors,
             "refused" => &mut self.refused,
             _ => &mut self.unreadable,

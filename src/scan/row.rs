@@ -55,7 +55,8 @@ pub struct Row {
     pub commit: Option<Cell>,
     /// The time of the last change, in milliseconds since 1970.
     pub mtime_ms: Option<i64>,
-    /// The status: `ok`, `error` if a finding has severity Error, `refused` if the file is not
+    /// The status: `ok`, `incomplete` if the file needs data of a `.ptd`, which a scan does not look for, `error` if a
+    /// finding has severity Error, `refused` if the file is not
     /// accepted (see `code`), or `unreadable` if reading failed.
     pub status: &'static str,
     /// The code of the refusal, or the rule of the first Error.
@@ -88,6 +89,10 @@ pub struct Row {
     pub external_bytes: u64,
     /// The keys of these tensors, each once.
     pub external_keys: Vec<Cell>,
+    /// The number of keys of data that the file needs from a `.ptd`: of tensors and of delegates.
+    pub missing: u64,
+    /// The first of these keys.
+    pub missing_keys: Vec<Cell>,
     /// The number of bytes of the FlatBuffer, including the headers in front of it.
     pub flatbuffer_bytes: Option<u64>,
     /// The number of bytes between the FlatBuffer and the first segment.
@@ -154,7 +159,8 @@ impl Row {
     /// Returns the approximate memory that the row takes, in bytes.
     pub(super) fn weight(&self) -> usize {
         let cell = |cell: &Cell| cell.0.len().saturating_add(48);
-        let lists = self.methods.iter().chain(&self.external_keys).map(cell);
+        let lists = self.methods.iter().chain(&self.external_keys).chain(&self.missing_keys);
+        let lists = lists.map(cell);
         let counts = self.findings.iter().chain(&self.operators).chain(&self.payloads);
         let counts = counts.map(|count| cell(&count.name));
         let backends = self.backends.iter().map(|backend| cell(&backend.id));

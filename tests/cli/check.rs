@@ -12,6 +12,8 @@ use crate::support::fixture::Fixture;
 use crate::support::snapshot::assert_snapshot;
 
 mod folders;
+mod memory;
+mod missing_data;
 mod runtime_build;
 mod sarif;
 
@@ -75,17 +77,6 @@ fn with_checks_a_program_against_its_data_file() {
     let args = ["check", PROGRAM, "--with", "no-such.ptd"];
     append_run(&mut page, &args, &pte(&args));
     assert_snapshot("check-with", &page);
-}
-
-/// A program whose data is elsewhere is checked only in part, and a plain `ok` would hide that.
-#[test]
-fn a_program_without_its_data_gets_a_note() {
-    let mut page = String::new();
-    for path in [PROGRAM, "tests/data/pte/xnn_external.pte"] {
-        append_run(&mut page, &["check", path], &pte(&["check", path]));
-    }
-    assert_snapshot("check-external", &page);
-    assert_eq!(text(&pte(&["check", LINEAR]).stdout), format!("ok  {LINEAR}\n"));
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn broken(rule: &Rule) -> Result<String, String> {
 
 /// Every finding: the rule, and its place and message.
 pub(super) fn judge(fixture: &Fixture) -> Vec<(String, String)> {
-    let Parts { bytes, with, runtime, kernels, backends, also } = fixture.parts();
+    let Parts { bytes, with, runtime, kernels, backends, max_memory, also } = fixture.parts();
     let handle = match Handle::open(&bytes[..], &Limits::UNTRUSTED) {
         Ok(handle) => handle,
         Err(OpenError::Refused(error)) => {
@@ -74,11 +74,15 @@ pub(super) fn judge(fixture: &Fixture) -> Vec<(String, String)> {
         }
         Err(error) => panic!("{error}"),
     };
-    let mut checker = Checker::new().scan(true);
+    let mut policy = Policy::new();
     if let Some(runtime) = runtime {
         let number = |nth: usize| u32::try_from(runtime[nth].as_u64().unwrap()).unwrap();
-        checker = checker.policy(Policy::new().runtime((number(0), number(1))));
+        policy = policy.runtime((number(0), number(1)));
     }
+    if let Some(most) = max_memory {
+        policy = policy.max_memory(most.as_u64().unwrap());
+    }
+    let mut checker = Checker::new().scan(true).policy(policy);
     let kernels = kernels.map(|name| {
         SelectedOperators::of_library(name.as_str().unwrap(), NEWEST).expect("a kernel library")
     });

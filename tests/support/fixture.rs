@@ -11,6 +11,7 @@
 //!   "runtime": [0, 7],                 the release that the file is judged for
 //!   "kernels": "portable",             the kernel library of the build that the file is judged for
 //!   "backends": ["XnnpackBackend"],    the backends of that build
+//!   "max_memory": 1000,                the bytes that loading the file may allocate
 //!   "also": ["plans-empty"]            what both break, where nothing breaks the rule alone
 //! }
 //! ```
@@ -32,6 +33,7 @@ pub struct Parts {
     pub runtime: Option<Value>,
     pub kernels: Option<Value>,
     pub backends: Option<Value>,
+    pub max_memory: Option<Value>,
     pub also: Value,
 }
 
@@ -66,8 +68,10 @@ impl Fixture {
         let runtime = json.as_object_mut().unwrap().remove("runtime");
         let kernels = json.as_object_mut().unwrap().remove("kernels");
         let backends = json.as_object_mut().unwrap().remove("backends");
+        let max_memory = json.as_object_mut().unwrap().remove("max_memory");
         let also = json.as_object_mut().unwrap().remove("also").unwrap_or_default();
-        Parts { bytes: build::file(&json.to_string()), with, runtime, kernels, backends, also }
+        let bytes = build::file(&json.to_string());
+        Parts { bytes, with, runtime, kernels, backends, max_memory, also }
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use pte::check::{CheckedFile, FindingRecord, rule};
+use pte::quoted::UntrustedString;
 use serde::{Deserialize, Serialize};
 
 use crate::input::{self, NoText};
@@ -43,9 +44,9 @@ struct Document {
 pub(super) struct Baseline(BTreeMap<Accepted, u64>);
 
 impl Accepted {
-    fn of(file: &CheckedFile, finding: &FindingRecord) -> Self {
+    fn of(file: &UntrustedString, finding: &FindingRecord) -> Self {
         Self {
-            file: plain(file.path.raw()).into(),
+            file: plain(file.raw()).into(),
             data_file: finding.data_file.as_ref().map(|name| plain(name.raw()).into()),
             rule: finding.rule.into(),
             path: finding.path.raw().into(),
@@ -80,7 +81,7 @@ impl Baseline {
         let mut all = BTreeMap::new();
         for file in files {
             for finding in file.findings.iter().filter(|finding| rule(finding.rule).is_some()) {
-                let count = all.entry(Accepted::of(file, finding)).or_insert(0u64);
+                let count = all.entry(Accepted::of(&file.path, finding)).or_insert(0u64);
                 *count = count.saturating_add(1);
             }
         }
@@ -98,27 +99,16 @@ impl Baseline {
         Ok(count)
     }
 
-    /// Takes the accepted findings out of a file, and returns how many there were. A file is good
-    /// if every Error in it is accepted.
+    /// Takes the accepted findings out of a file, and returns how many there were.
     pub(super) fn take_out(&mut self, file: &mut CheckedFile) -> u64 {
-        let (mut kept, mut taken) = (Vec::new(), 0u64);
-        for finding in core::mem::take(&mut file.findings) {
-            let left = self.0.get_mut(&Accepted::of(file, &finding)).filter(|left| **left > 0);
-            match left {
-                Some(left) => {
-                    *left = left.saturating_sub(1);
-                    taken = taken.saturating_add(1);
-                }
-                None => kept.push(finding),
-            }
-        }
-        file.findings = kept;
-        let is_bad = file.findings.iter().any(|finding| finding.severity == "error");
-        // Findings beyond --max-findings are unknown, and may be Errors.
-        if taken > 0 && !is_bad && file.omitted == 0 {
-            file.verdict = "ok";
-        }
-        taken
+        let name = file.path.clone();
+        file.accept(|finding| {
+            let left = self.0.get_mut(&Accepted::of(&name, finding)).filter(|left| **left > 0);
+            left.is_some_and(|left| {
+                *left = left.saturating_sub(1);
+                true
+            })
+        })
     }
 }
 

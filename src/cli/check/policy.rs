@@ -2,12 +2,15 @@
 //! counterparts in `pte.toml`.
 
 use clap::Args;
-use pte::check::{NEWEST, Policy, Preset, Release, Rule, RuleRecord, parse_release, rule};
+use pte::check::{
+    NEWEST, Policy, Preset, Release, Rule, RuleRecord, data_rule, parse_release, rule,
+};
 use pte::quoted::Untrusted;
 
 use crate::config::CheckConfig;
 use crate::problem::Problem;
 use crate::rules::unknown_rule;
+use crate::size::Bytes;
 
 /// Arguments that change severities.
 #[derive(Debug, Default, Args)]
@@ -21,6 +24,13 @@ pub(in super::super) struct PolicyArguments {
     /// Report findings of a set of rules as Errors: untrusted-upload (`pte explain untrusted-upload`).
     #[arg(long, value_name = "PRESET", conflicts_with = "structure_only")]
     preset: Option<String>,
+    /// Exit with status 1 if a file needs data of a .ptd that is not given.
+    #[arg(long, conflicts_with = "structure_only")]
+    require_data: bool,
+    /// Report a program if loading all of its methods allocates more than SIZE, such as 64MiB, by the figures
+    /// in the file.
+    #[arg(long, value_name = "SIZE", conflicts_with = "structure_only")]
+    max_memory: Option<Bytes>,
     /// Check for this release of the runtime, such as 0.7. What that release cannot read is an Error.
     #[arg(long, value_name = "VERSION", value_parser = parse_release)]
     #[arg(conflicts_with = "structure_only")]
@@ -48,6 +58,16 @@ impl PolicyArguments {
         parse_release(text).map(Some).map_err(invalid)
     }
 
+    /// Returns the limit of memory that the arguments or else the settings choose, if any.
+    fn max_memory(&self, config: &CheckConfig) -> Result<Option<Bytes>, Problem> {
+        let Some(text) = config.max_memory.as_ref().filter(|_| self.max_memory.is_none()) else {
+            return Ok(self.max_memory);
+        };
+        let invalid =
+            |error| Problem::Usage(format!("check.max-memory in pte.toml: {error}").into());
+        text.parse().map(Some).map_err(invalid)
+    }
+
     /// Returns the policy of the arguments and the settings, or a usage error for an unknown rule.
     /// `note` is called if the release is newer than all known ones.
     pub(super) fn policy(
@@ -68,6 +88,12 @@ impl PolicyArguments {
         }
         if let Some(preset) = self.preset(config)? {
             policy = policy.preset(preset);
+        }
+        if self.require_data || config.require_data {
+            policy = policy.deny(data_rule());
+        }
+        if let Some(Bytes(most)) = self.max_memory(config)? {
+            policy = policy.max_memory(most);
         }
         for name in self.allow.iter().chain(&config.allow) {
             policy = policy.allow(allowed(name)?);

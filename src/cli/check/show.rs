@@ -2,22 +2,46 @@
 
 use core::fmt::{self, Write};
 
-use pte::check::{CheckedFile, FindingRecord};
+use pte::check::{CheckedFile, FindingRecord, MissingKeys};
 
 use crate::columns::paragraph;
 use crate::problem::{DIM, ERROR, NOTE, WARNING};
+use crate::text::{count as counted, grouped, name, wide};
 
 pub(in super::super) fn write(files: &[CheckedFile], out: &mut impl Write) -> fmt::Result {
     for file in files {
-        let good = anstyle::AnsiColor::Green.on_default();
-        let style = if file.verdict == "ok" { good } else { ERROR };
+        let style = match file.verdict {
+            "ok" => anstyle::AnsiColor::Green.on_default(),
+            "incomplete" => WARNING,
+            _ => ERROR,
+        };
         writeln!(out, "{style}{}{style:#}  {}", file.verdict, file.path)?;
+        write_missing(&file.missing, out)?;
         file.findings.iter().try_for_each(|finding| write_finding(finding, out))?;
         if file.omitted > 0 {
             writeln!(out, "  {DIM}and {} more (--max-findings){DIM:#}", file.omitted)?;
         }
     }
     Ok(())
+}
+
+/// Writes the keys of data that was not given.
+fn write_missing(missing: &MissingKeys, out: &mut impl Write) -> fmt::Result {
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let kept = missing.keys();
+    let keys: Vec<_> = kept.iter().take(MAX_KEYS).map(name).collect();
+    let (count, more) = (missing.count(), missing.count().saturating_sub(wide(keys.len())));
+    write!(out, "  missing {}", counted(count, "key"))?;
+    if !keys.is_empty() {
+        write!(out, ": {}", keys.join(", "))?;
+    }
+    if more > 0 {
+        let option = if keys.len() < kept.len() { "--json" } else { "--max-findings" };
+        write!(out, " {DIM}and {} more ({option}){DIM:#}", grouped(more))?;
+    }
+    writeln!(out)
 }
 
 fn write_finding(finding: &FindingRecord, out: &mut impl Write) -> fmt::Result {
@@ -48,3 +72,6 @@ fn write_finding(finding: &FindingRecord, out: &mut impl Write) -> fmt::Result {
     }
     Ok(())
 }
+
+/// The maximum number of missing keys that are shown.
+const MAX_KEYS: usize = 8;

@@ -11,8 +11,10 @@ use crate::text::{count, grouped};
 #[derive(Default)]
 pub(super) struct CheckSummary {
     files: u64,
-    /// The number of files without an Error.
+    /// The number of files with the verdict `ok`.
     good: u64,
+    /// The number of files that lack data.
+    incomplete: u64,
     /// The number of findings of severity Warning, in all files.
     warnings: u64,
     /// The number of findings of severity Error, and of refusals.
@@ -26,6 +28,7 @@ impl CheckSummary {
         for file in files {
             add(&mut summary.files, true);
             add(&mut summary.good, file.verdict == "ok");
+            add(&mut summary.incomplete, file.verdict == "incomplete");
             for finding in &file.findings {
                 add(&mut summary.warnings, finding.severity == "warning");
                 add(&mut summary.errors, finding.severity == "error");
@@ -39,10 +42,14 @@ impl CheckSummary {
         if self.files < 2 {
             return Ok(());
         }
-        let bad = self.files.saturating_sub(self.good);
-        let bad = if bad > 0 { format!(", {} with errors", grouped(bad)) } else { String::new() };
-        let (files, good) = (count(self.files, "file"), grouped(self.good));
-        writeln!(out, "{files}: {good} ok{bad}{DIM}{}{DIM:#}", self.findings())
+        let bad = self.files.saturating_sub(self.good).saturating_sub(self.incomplete);
+        write!(out, "{}: {} ok", count(self.files, "file"), grouped(self.good))?;
+        for (number, what) in [(self.incomplete, "incomplete"), (bad, "with errors")] {
+            if number > 0 {
+                write!(out, ", {} {what}", grouped(number))?;
+            }
+        }
+        writeln!(out, "{DIM}{}{DIM:#}", self.findings())
     }
 
     /// Returns the non-zero numbers of findings, in words.

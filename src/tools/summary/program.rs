@@ -4,6 +4,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::{DataAmount, length};
+use pte_check::LoadMemory;
 use pte_core::method::{self, Instruction};
 use pte_core::operators::usage::{add_calls, most_called};
 use pte_core::operators::{LIBRARIES, Library};
@@ -46,6 +47,8 @@ pub struct ProgramSummary {
     pub external: DataAmount,
     /// The named blobs. Shared data counts once for each of its names.
     pub named_data: DataAmount,
+    /// What loading all methods allocates, by the figures in the file.
+    pub load_memory: LoadMemory,
     /// The number of segments.
     pub segments: u64,
     /// The number of stack traces, which show where in a Python program instructions come from.
@@ -349,6 +352,7 @@ impl ProgramSummary {
             mutable: DataAmount::of(&data.mutable),
             external: data.external,
             named_data,
+            load_memory: LoadMemory::of(pte),
             segments: pte.segment_count().into(),
             stack_traces,
         }

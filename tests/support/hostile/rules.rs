@@ -146,6 +146,19 @@ pub(super) const FAMILIES: &[(&str, &[&str], fn(Builder, usize) -> Made)] = &[
         let lists = [("non_const_buffer_sizes", sizes), ("non_const_buffer_device", devices)];
         one_plan(b, &lists, vec![tensor; n], vec![])
     }),
+    ("n arenas of 1 GiB, n tensors in each place, all inputs", &[], |mut b, n| {
+        let sizes = b.longs(vec![1 << 30; n]);
+        let (eight, order) = (b.numbers([8]), b.bytes(&[0]));
+        let tensors = b.each(0..n, |b, nth| {
+            let place = b.table("AllocationDetails", &[("memory_id", number(nth))]);
+            let fields =
+                [("sizes", To(eight)), ("dim_order", To(order)), ("allocation_info", To(place))];
+            b.held("EValue", "Tensor", &fields)
+        });
+        let ends = b.numbers(0..n);
+        let lists = [("non_const_buffer_sizes", sizes), ("inputs", ends), ("outputs", ends)];
+        one_plan(b, &lists, tensors, vec![])
+    }),
     ("n constants over each other, n tensors", &["container"], |mut b, n| {
         let (sizes, order) = (b.numbers([n]), b.bytes(&[0]));
         let tensors = b.each(1..n, |b, nth| {

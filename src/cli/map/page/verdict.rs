@@ -18,6 +18,7 @@ pub(super) fn section(checked: &CheckedFile) -> Markup {
             h2 #verdict { "Verdict" }
             p.verdict.bad[is_bad] {
                 @if is_bad { b { "error" } " The official runtime refuses this file, or may crash on it or misread it." }
+                @else if checked.verdict == "incomplete" { b { "incomplete" } " This file needs data of a .ptd file that was not given: without it the official runtime refuses to load, or crashes." }
                 @else { b { "ok" } " No rule of severity error is broken. Data in other files and in opaque payloads was not judged." }
             }
             @if all > 0 {
