@@ -96,5 +96,109 @@ pub struct pte_options(pub(crate) crate::options::Options);
 
 /// The findings in a file. It refers to nothing of the caller, and never changes.
 #[cfg(feature = "check")]
-#[expect(missing_debug_implementations, reason = "seen by C alone")]
+#[expect(missing_debug_implementations, reason = "C has a pointer to it")]
 pub struct pte_report(pub(crate) crate::memory::Owned<crate::judge::Judged>);
+
+/// A file whose structure is proven. It never changes.
+#[cfg(feature = "check")]
+#[expect(missing_debug_implementations, reason = "C has a pointer to it")]
+pub struct pte_file(pub(crate) crate::memory::Owned<crate::file::Opened>);
+
+/// The type of a value.
+#[cfg(feature = "check")]
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum pte_value_kind {
+    /// No value.
+    PTE_VALUE_NONE = 0,
+    /// A tensor.
+    PTE_VALUE_TENSOR = 1,
+    /// Named bytes without a shape.
+    PTE_VALUE_BLOB = 2,
+    /// An integer.
+    PTE_VALUE_INT = 3,
+    /// A floating-point number.
+    PTE_VALUE_DOUBLE = 4,
+    /// A boolean: `integer` is 0 or 1.
+    PTE_VALUE_BOOL = 5,
+    /// A text.
+    PTE_VALUE_STRING = 6,
+    /// A list, or a type that this version does not know.
+    PTE_VALUE_OTHER = 7,
+}
+
+/// Where the bytes of a tensor are.
+#[cfg(feature = "check")]
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum pte_storage {
+    /// The caller of the runtime provides them: an input, for example.
+    PTE_STORAGE_NONE = 0,
+    /// In the file, and they never change.
+    PTE_STORAGE_FILE = 1,
+    /// In a planned arena; the file has the initial bytes.
+    PTE_STORAGE_INITIAL = 2,
+    /// In a planned arena.
+    PTE_STORAGE_PLANNED = 3,
+    /// In a .ptd file, under `name`.
+    PTE_STORAGE_EXTERNAL = 4,
+    /// The reference to them is invalid. A check reports it.
+    PTE_STORAGE_BROKEN = 5,
+}
+
+/// A value of a method, a tensor or named data.
+#[cfg(feature = "check")]
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct pte_value {
+    /// The type. Fields of other types are 0 or empty.
+    pub kind: pte_value_kind,
+    /// The fully qualified name of a tensor, or the key of data, as the file has it; empty if it has none. It belongs to
+    /// the pte_file.
+    pub name: pte_text,
+    /// The dtype: a number of ExecuTorch's ScalarType; -1 if the value is no tensor.
+    pub dtype: i32,
+    /// PyTorch's name of the dtype, such as "float32"; empty if the runtime does not know it.
+    pub dtype_name: pte_text,
+    /// The number of sizes. More than 16 are refused by the runtime.
+    pub rank: usize,
+    /// The first 16 sizes, the outermost dimension first.
+    pub sizes: [i32; 16],
+    /// Whether the sizes may change when the program runs.
+    pub is_dynamic: bool,
+    /// Where the bytes are.
+    pub storage: pte_storage,
+    /// The memory id of the planned arena, from 1 on; 0 if there is none.
+    pub arena: u32,
+    /// The offset in the arena.
+    pub arena_offset: u64,
+    /// The bytes in the buffer of the caller; NULL if there are none.
+    pub data: *const c_void,
+    /// The number of bytes.
+    pub size: usize,
+    /// The number of an integer or a boolean.
+    pub integer: i64,
+    /// The number of a floating-point number.
+    pub number: f64,
+    /// The text, as the file has it.
+    pub text: pte_text,
+}
+
+/// A method of a program.
+#[cfg(feature = "check")]
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct pte_method {
+    /// The name, as the file has it.
+    pub name: pte_text,
+    /// The number of inputs.
+    pub input_count: usize,
+    /// The number of outputs.
+    pub output_count: usize,
+    /// The number of values.
+    pub value_count: usize,
+    /// The number of planned arenas.
+    pub arena_count: usize,
+    /// The number of delegates.
+    pub delegate_count: usize,
+}

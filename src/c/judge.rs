@@ -65,13 +65,13 @@ impl Judged {
     }
 
     /// Returns the document `pte.check/1`.
-    pub(crate) fn json(&self) -> serde_json::Result<Vec<u8>> {
-        serde_json::to_vec_pretty(&CheckDocument::new(core::slice::from_ref(&self.file)))
+    pub(crate) fn json(&self) -> Result<Vec<u8>, pte_status> {
+        written(&CheckDocument::new(core::slice::from_ref(&self.file)))
     }
 
     /// Returns the report as SARIF 2.1.0.
-    pub(crate) fn sarif(&self) -> serde_json::Result<Vec<u8>> {
-        serde_json::to_vec_pretty(&sarif(core::slice::from_ref(&self.file), &[]))
+    pub(crate) fn sarif(&self) -> Result<Vec<u8>, pte_status> {
+        written(&sarif(core::slice::from_ref(&self.file), &[]))
     }
 
     /// Returns the memory that a document of the report may need.
@@ -99,6 +99,13 @@ impl Texts {
             data_file: finding.data_file.as_ref().map_or_else(|| terminated(""), terminated),
         }
     }
+}
+
+/// Returns the text of a document, with a line break at its end.
+pub(crate) fn written(document: &impl serde::Serialize) -> Result<Vec<u8>, pte_status> {
+    let mut text = serde_json::to_vec_pretty(document).map_err(|_| pte_status::PTE_BUG)?;
+    text.push(b'\n');
+    Ok(text)
 }
 
 fn terminated(text: impl core::fmt::Display) -> String {
@@ -213,7 +220,7 @@ fn counts(report: &Report) -> [u64; 3] {
 const HEAD: usize = 64;
 
 /// Returns the memory that judging a file may need at most, besides its findings.
-fn of_file(handle: &Handle<&[u8]>) -> usize {
+pub(crate) fn of_file(handle: &Handle<&[u8]>) -> usize {
     let tables = usize::try_from(handle.region_len()).unwrap_or(usize::MAX);
     let payloads = match handle.file() {
         File::Pte(pte) => {

@@ -4,8 +4,10 @@
 //! `ffi` has the exported functions: it turns pointers into slices and references, and back. `memory` has the arena
 //! that each call allocates from. No other module has unsafe code.
 
-mod abi;
-mod ffi;
+pub mod abi;
+pub mod ffi;
+#[cfg(feature = "check")]
+mod file;
 #[cfg(feature = "check")]
 mod judge;
 mod memory;

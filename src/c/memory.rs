@@ -6,20 +6,24 @@
 #![allow(unsafe_code, reason = "an allocator is unsafe by its nature")]
 
 use core::alloc::{GlobalAlloc, Layout};
-use core::cell::{Cell, UnsafeCell};
-use core::ffi::c_void;
-use core::mem::{ManuallyDrop, MaybeUninit};
+use core::cell::Cell;
+use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicU8, Ordering};
-use std::alloc::System;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::OnceLock;
 
-use talc::DefaultBinning;
-use talc::base::Talc;
-use talc::source::Manual;
+use arena::{Arena, Piece};
 
-use crate::abi::{pte_allocator, pte_status};
+use crate::abi::pte_status;
+
+mod arena;
+pub(crate) mod host;
+#[cfg(feature = "check")]
+mod owned;
+
+#[cfg(feature = "check")]
+pub(crate) use owned::{Owned, boxed, free_host_text, host_text};
 
 #[global_allocator]
 static LIBRARY: Library = Library;
@@ -38,7 +42,7 @@ unsafe impl GlobalAlloc for Library {
         match NonNull::new(ACTIVE.get()) {
             // SAFETY: an active arena exists until its call ends, and only this thread uses it. The size is not zero.
             Some(mut arena) => unsafe { arena.as_mut() }.allocate(layout),
-            None => host_allocate(layout),
+            None => host::allocate(layout),
         }
     }
 
@@ -52,7 +56,7 @@ unsafe impl GlobalAlloc for Library {
             }
             next = arena.outer;
         }
-        host_release(block, layout);
+        host::release(block, layout);
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
@@ -84,98 +88,6 @@ unsafe impl GlobalAlloc for Library {
     }
 }
 
-/// A list of blocks of the host's allocator that smaller blocks are made of.
-struct Arena {
-    talc: Talc<Manual, DefaultBinning>,
-    pieces: [Piece; MOST_PIECES],
-    count: usize,
-    /// The size of all pieces.
-    size: usize,
-    /// The arena that was active before.
-    outer: *mut Arena,
-}
-
-/// A block of an arena. One of an alignment of 0 is not the host's.
-#[derive(Clone, Copy)]
-struct Piece {
-    start: *mut u8,
-    size: usize,
-    align: usize,
-}
-
-/// Each piece is at least as large as all before it, so there are never this many.
-const MOST_PIECES: usize = 48;
-
-impl Arena {
-    const fn empty() -> Self {
-        let none = Piece { start: ptr::null_mut(), size: 0, align: 0 };
-        Self {
-            talc: Talc::new(Manual),
-            pieces: [none; MOST_PIECES],
-            count: 0,
-            size: 0,
-            outer: ptr::null_mut(),
-        }
-    }
-
-    /// Adds a piece of at least `size` bytes from the host. Returns whether there is one.
-    fn reserve(&mut self, size: usize) -> bool {
-        // The bookkeeping takes a part of the first piece, and a few words of each.
-        let size = size.saturating_add(PIECE_OVERHEAD).max(self.size);
-        let Ok(layout) = Layout::from_size_align(size, PIECE_ALIGN) else { return false };
-        let Some(start) = NonNull::new(host_allocate(layout)) else { return false };
-        let piece = Piece { start: start.as_ptr(), size, align: PIECE_ALIGN };
-        let added = self.add(piece);
-        if !added {
-            host_release(piece.start, layout);
-        }
-        added
-    }
-
-    fn add(&mut self, piece: Piece) -> bool {
-        let Some(place) = self.pieces.get_mut(self.count) else { return false };
-        // SAFETY: nothing else uses the piece, which exists as long as the arena does.
-        if unsafe { self.talc.claim(piece.start, piece.size) }.is_none() {
-            return false;
-        }
-        *place = piece;
-        self.count = self.count.saturating_add(1);
-        self.size = self.size.saturating_add(piece.size);
-        true
-    }
-
-    fn allocate(&mut self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller promises that the size is not zero.
-        let mut block = unsafe { self.talc.try_allocate(layout) };
-        let needed = layout.size().saturating_add(layout.align());
-        // What was reserved is not enough, so this may fail.
-        if block.is_none() && self.reserve(needed) {
-            // SAFETY: as above.
-            block = unsafe { self.talc.try_allocate(layout) };
-        }
-        block.map_or(ptr::null_mut(), NonNull::as_ptr)
-    }
-
-    fn contains(&self, block: *const u8) -> bool {
-        let pieces = self.pieces.iter().take(self.count);
-        pieces.into_iter().any(|piece| {
-            block.addr().checked_sub(piece.start.addr()).is_some_and(|at| at < piece.size)
-        })
-    }
-
-    /// Gives all pieces back to the host. What is in them is not dropped.
-    fn release(self) {
-        for piece in self.pieces.iter().take(self.count) {
-            if let Ok(layout) = Layout::from_size_align(piece.size, piece.align) {
-                host_release(piece.start, layout);
-            }
-        }
-    }
-}
-
-const PIECE_ALIGN: usize = 16;
-const PIECE_OVERHEAD: usize = 4096;
-
 /// Makes an arena active until it is dropped.
 struct Activation<'a>(&'a mut Arena);
 
@@ -193,6 +105,7 @@ impl Drop for Activation<'_> {
 }
 
 /// Runs `work` with an arena of `reserve` bytes. What `work` returns must have no memory of the arena.
+#[cfg(feature = "check")]
 pub(crate) fn within_reserve<T: Copy>(
     reserve: usize,
     work: impl FnOnce() -> Result<T, pte_status>,
@@ -207,6 +120,7 @@ pub(crate) fn within_reserve<T: Copy>(
 }
 
 /// Adds `bytes` to what the running call has reserved.
+#[cfg(feature = "check")]
 pub(crate) fn reserve(bytes: usize) -> Result<(), pte_status> {
     // SAFETY: an active arena exists until its call ends, and only this thread uses it.
     let arena = unsafe { ACTIVE.get().as_mut() };
@@ -250,54 +164,6 @@ fn run<T>(arena: &mut Arena, work: impl FnOnce() -> T) -> Result<T, pte_status> 
     result
 }
 
-/// A value with an arena of its own, in which it is itself. It belongs to the caller of the library.
-pub(crate) struct Owned<T> {
-    arena: Arena,
-    value: ManuallyDrop<T>,
-}
-
-impl<T> Owned<T> {
-    /// Makes a value in an arena of `reserve` bytes.
-    pub(crate) fn new(
-        reserve: usize,
-        make: impl FnOnce() -> Result<T, pte_status>,
-    ) -> Result<NonNull<Self>, pte_status> {
-        let mut arena = Arena::empty();
-        let layout = Layout::new::<Self>();
-        if !arena.reserve(reserve.saturating_add(layout.size()).saturating_add(layout.align())) {
-            return Err(pte_status::PTE_NO_MEMORY);
-        }
-        let place = NonNull::new(arena.allocate(layout)).map(NonNull::cast::<Self>);
-        let made = run(&mut arena, make).flatten();
-        match (place, made) {
-            (Some(place), Ok(value)) => {
-                arena.outer = ptr::null_mut();
-                // SAFETY: the place has this type's layout, and nothing is in it.
-                unsafe { place.write(Self { arena, value: ManuallyDrop::new(value) }) };
-                Ok(place)
-            }
-            (_, made) => {
-                arena.release();
-                Err(made.err().unwrap_or(pte_status::PTE_NO_MEMORY))
-            }
-        }
-    }
-
-    pub(crate) fn value(&self) -> &T {
-        &self.value
-    }
-
-    /// Gives the memory of the value back.
-    ///
-    /// # Safety
-    ///
-    /// `place` is of [`new`](Self::new), and is not used again.
-    pub(crate) unsafe fn free(place: NonNull<Self>) {
-        // SAFETY: the caller's promise. The arena is moved out of the memory that it has.
-        unsafe { place.read() }.arena.release();
-    }
-}
-
 /// Where messages of panics go that are not of a call.
 static OTHERS: OnceLock<Box<dyn Fn(&panic::PanicHookInfo<'_>) + Send + Sync>> = OnceLock::new();
 
@@ -318,78 +184,3 @@ fn silence_panics() {
     }
 }
 
-/// The host's allocator, which is set at most once: before the first allocation.
-struct Host(UnsafeCell<pte_allocator>);
-
-// SAFETY: it is written once, by the thread that has changed `HOST_STATE` to `SETTING`, and read only after `SET`.
-// `pte_set_allocator` requires that its functions may be called from any thread.
-unsafe impl Sync for Host {}
-
-static HOST: Host = Host(UnsafeCell::new(pte_allocator {
-    allocate: None,
-    release: None,
-    context: ptr::null_mut(),
-}));
-
-static HOST_STATE: AtomicU8 = AtomicU8::new(UNSET);
-
-const UNSET: u8 = 0;
-const SETTING: u8 = 1;
-const SET: u8 = 2;
-/// The system's allocator was used.
-const SYSTEM: u8 = 3;
-
-/// Sets the host's allocator. Returns whether none was set or used before.
-pub(crate) fn set_host(allocator: pte_allocator) -> bool {
-    let order = Ordering::Acquire;
-    if HOST_STATE.compare_exchange(UNSET, SETTING, order, order).is_err() {
-        return false;
-    }
-    // SAFETY: no other thread reads or writes it in this state.
-    unsafe { *HOST.0.get() = allocator };
-    HOST_STATE.store(SET, Ordering::Release);
-    true
-}
-
-/// Returns the host's allocator; `None` for the system's.
-fn host() -> Option<&'static pte_allocator> {
-    loop {
-        match HOST_STATE.load(Ordering::Acquire) {
-            // SAFETY: it is not written in this state, and never again.
-            SET => return Some(unsafe { &*HOST.0.get() }),
-            SYSTEM => return None,
-            SETTING => core::hint::spin_loop(),
-            _ => {
-                let order = Ordering::Acquire;
-                let _ = HOST_STATE.compare_exchange(UNSET, SYSTEM, order, order);
-            }
-        }
-    }
-}
-
-/// Returns a block of the host; null if there is none. The size is not zero.
-fn host_allocate(layout: Layout) -> *mut u8 {
-    match host() {
-        // SAFETY: the size is not zero.
-        None => unsafe { System.alloc(layout) },
-        Some(host) => host.allocate.map_or(ptr::null_mut(), |allocate| {
-            // SAFETY: the contract of `pte_allocator`.
-            let block = unsafe { allocate(host.context, layout.size(), layout.align()) };
-            block.cast::<u8>()
-        }),
-    }
-}
-
-/// Gives a block of [`host_allocate`] back.
-fn host_release(block: *mut u8, layout: Layout) {
-    match host() {
-        // SAFETY: the block is of the system, with this layout.
-        None => unsafe { System.dealloc(block, layout) },
-        Some(host) => {
-            if let Some(release) = host.release {
-                // SAFETY: the contract of `pte_allocator`.
-                unsafe { release(host.context, block.cast::<c_void>(), layout.size(), layout.align()) };
-            }
-        }
-    }
-}

@@ -6,7 +6,7 @@ use pte_rs::operators::selected::SelectedOperators;
 use pte_rs::package;
 
 use crate::abi::pte_status;
-use crate::memory;
+use crate::{memory, verify};
 
 /// What a file is judged by. Setters add to it without allocating what cannot fail; the types of the library are made
 /// of it in the arena of a check.
@@ -55,6 +55,10 @@ impl Options {
     }
 
     pub(crate) fn add_data(&mut self, name: &str, bytes: &'static [u8]) -> Set {
+        // The structure is proven again by each check, since the bytes are the caller's.
+        if verify::verify(bytes) != pte_status::PTE_OK {
+            return Err(pte_status::PTE_REFUSED);
+        }
         let file = DataFile { name: copy(name)?, bytes };
         push(&mut self.data, file)
     }
