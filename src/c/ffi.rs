@@ -309,6 +309,15 @@ pub unsafe extern "C" fn pte_report_finding_count(report: *const pte_report) -> 
     unsafe { report.as_ref() }.map_or(0, |report| report.0.value().findings().len())
 }
 
+/// Returns the number of findings that were counted and not kept; 0 for NULL.
+#[cfg(feature = "check")]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pte_report_omitted_count(report: *const pte_report) -> usize {
+    // SAFETY: the caller's promise: null, or a report.
+    let omitted = unsafe { report.as_ref() }.map_or(0, |report| report.0.value().omitted());
+    usize::try_from(omitted).unwrap_or(usize::MAX)
+}
+
 /// Gives finding `index`; the worst come first. Its texts exist as long as the report.
 #[cfg(feature = "check")]
 #[unsafe(no_mangle)]
