@@ -11,10 +11,14 @@ use core::slice;
 use crate::abi::{
     pte_file, pte_finding, pte_method, pte_options, pte_report, pte_severity, pte_text, pte_value,
 };
-use crate::abi::{pte_allocator, pte_status};
+#[cfg(any(feature = "check", panic = "unwind"))]
+use crate::abi::pte_allocator;
+use crate::abi::pte_status;
 #[cfg(feature = "check")]
 use crate::{file, judge, options::Options};
-use crate::{memory, verify};
+#[cfg(any(feature = "check", panic = "unwind"))]
+use crate::memory;
+use crate::verify;
 
 /// Returns the version of the library, such as "0.3.0".
 #[unsafe(no_mangle)]
@@ -40,6 +44,7 @@ pub extern "C" fn pte_status_message(status: i32) -> *const c_char {
 /// Sets the allocator of the library, for the whole process. Without this call it is malloc and free.
 ///
 /// Returns PTE_INVALID_ARGUMENT if a function is null, or if the library has allocated before.
+#[cfg(any(feature = "check", panic = "unwind"))]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pte_set_allocator(allocator: *const pte_allocator) -> pte_status {
     // SAFETY: the pointer is null, or to an allocator.

@@ -4,6 +4,7 @@ use core::ops::Range;
 use core::ptr::NonNull;
 
 use pte_rs::Handle;
+use pte_rs::check::judge_on_one_thread;
 use pte_rs::schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
 use pte_rs::schema::program::TensorShapeDynamism;
 use pte_rs::schema::scalar::ScalarType;
@@ -163,6 +164,7 @@ impl Opened {
 
     /// Returns the document `pte.info/1`.
     pub(crate) fn summary(&self) -> Result<Vec<u8>, pte_status> {
+        judge_on_one_thread();
         let summary = Summary::read(&self.handle, &self.limits);
         let summary = summary.map_err(|_| pte_status::PTE_NO_MEMORY)?;
         let document = SummaryDocument::new([summary.named(self.name.as_str())]);

@@ -3,7 +3,8 @@
 use core::ptr::NonNull;
 
 use pte_rs::check::{
-    CheckDocument, CheckedFile, Checker, FindingRecord, Report, Severity, judges_payloads_of, sarif,
+    CheckDocument, CheckedFile, Checker, FindingRecord, Report, Severity, judge_on_one_thread,
+    judges_payloads_of, sarif,
 };
 use pte_rs::payload::{Bundle, Unreadable};
 use pte_rs::quoted::UntrustedString;
@@ -40,6 +41,7 @@ pub(crate) fn check(
     bytes: &[u8],
     options: &Options,
 ) -> Result<NonNull<Owned<Judged>>, pte_status> {
+    judge_on_one_thread();
     memory::within_reserve(options.memory(), || {
         let (file, counts) = judge(bytes, options)?;
         Owned::new(room_of(&file), || Ok(Judged::new(&file, counts)))

@@ -17,7 +17,7 @@ use arena::{Arena, Piece};
 
 use crate::abi::pte_status;
 
-mod arena;
+pub(crate) mod arena;
 pub(crate) mod host;
 #[cfg(feature = "check")]
 mod owned;

@@ -52,6 +52,7 @@ pub use document::{
     RuleRecord, RulesDocument, UNREADABLE,
 };
 pub use linked::RuntimeBuild;
+pub use parallel::judge_on_one_thread;
 pub use payloads::judges_payloads_of;
 pub use policy::Policy;
 pub use preset::Preset;
