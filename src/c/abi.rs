@@ -41,11 +41,17 @@ pub struct pte_text {
 #[derive(Clone, Copy, Debug)]
 pub struct pte_allocator {
     /// Returns `size` bytes at a multiple of `alignment`, a power of two; NULL if memory is short. `size` is not 0.
-    pub allocate:
-        Option<unsafe extern "C" fn(context: *mut c_void, size: usize, alignment: usize) -> *mut c_void>,
+    pub allocate: Option<
+        unsafe extern "C" fn(context: *mut c_void, size: usize, alignment: usize) -> *mut c_void,
+    >,
     /// Takes back what `allocate` has returned for the same size and alignment.
     pub release: Option<
-        unsafe extern "C" fn(context: *mut c_void, block: *mut c_void, size: usize, alignment: usize),
+        unsafe extern "C" fn(
+            context: *mut c_void,
+            block: *mut c_void,
+            size: usize,
+            alignment: usize,
+        ),
     >,
     /// The first argument of both.
     pub context: *mut c_void,

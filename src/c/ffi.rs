@@ -7,18 +7,18 @@ use core::ffi::{CStr, c_char, c_void};
 use core::ptr::{self, NonNull};
 use core::slice;
 
+#[cfg(any(feature = "check", panic = "unwind"))]
+use crate::abi::pte_allocator;
+use crate::abi::pte_status;
 #[cfg(feature = "check")]
 use crate::abi::{
     pte_file, pte_finding, pte_method, pte_options, pte_report, pte_severity, pte_text, pte_value,
 };
 #[cfg(any(feature = "check", panic = "unwind"))]
-use crate::abi::pte_allocator;
-use crate::abi::pte_status;
-#[cfg(feature = "check")]
-use crate::{file, judge, options::Options};
-#[cfg(any(feature = "check", panic = "unwind"))]
 use crate::memory;
 use crate::verify;
+#[cfg(feature = "check")]
+use crate::{file, judge, options::Options};
 
 /// Returns the version of the library, such as "0.3.0".
 #[unsafe(no_mangle)]
@@ -78,7 +78,9 @@ pub unsafe extern "C" fn pte_verify(data: *const c_void, size: usize) -> pte_sta
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pte_options_new(options: *mut *mut pte_options) -> pte_status {
     // SAFETY: the caller's promise: null or writable.
-    let Some(options) = (unsafe { options.as_mut() }) else { return pte_status::PTE_INVALID_ARGUMENT };
+    let Some(options) = (unsafe { options.as_mut() }) else {
+        return pte_status::PTE_INVALID_ARGUMENT;
+    };
     *options = memory::boxed(pte_options(Options::new())).map_or(ptr::null_mut(), NonNull::as_ptr);
     match options.is_null() {
         true => pte_status::PTE_NO_MEMORY,
@@ -193,10 +195,7 @@ pub unsafe extern "C" fn pte_options_set_backends(
 /// Sets whether all bytes are searched for executable content. By default only the beginnings of segments are.
 #[cfg(feature = "check")]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pte_options_set_scan(
-    options: *mut pte_options,
-    scan: bool,
-) -> pte_status {
+pub unsafe extern "C" fn pte_options_set_scan(options: *mut pte_options, scan: bool) -> pte_status {
     // SAFETY: the caller's promise.
     unsafe { change(options, |options| options.scans = scan) }
 }
@@ -248,10 +247,14 @@ pub unsafe extern "C" fn pte_check(
     report: *mut *mut pte_report,
 ) -> pte_status {
     // SAFETY: the caller's promise: null or writable.
-    let Some(report) = (unsafe { report.as_mut() }) else { return pte_status::PTE_INVALID_ARGUMENT };
+    let Some(report) = (unsafe { report.as_mut() }) else {
+        return pte_status::PTE_INVALID_ARGUMENT;
+    };
     *report = ptr::null_mut();
     // SAFETY: the caller's promise.
-    let Some(bytes) = (unsafe { bytes(data, size) }) else { return pte_status::PTE_INVALID_ARGUMENT };
+    let Some(bytes) = (unsafe { bytes(data, size) }) else {
+        return pte_status::PTE_INVALID_ARGUMENT;
+    };
     let defaults = Options::new();
     // SAFETY: the caller's promise: null, or of `pte_options_new`.
     let options = unsafe { options.as_ref() }.map_or(&defaults, |options| &options.0);
@@ -332,7 +335,8 @@ pub unsafe extern "C" fn pte_report_finding(
     finding: *mut pte_finding,
 ) -> pte_status {
     // SAFETY: the caller's promise: null, or a report.
-    let texts = unsafe { report.as_ref() }.and_then(|report| report.0.value().findings().get(index));
+    let texts =
+        unsafe { report.as_ref() }.and_then(|report| report.0.value().findings().get(index));
     let found = texts.map(|texts| pte_finding {
         rule: terminated(&texts.rule),
         severity: texts.severity,
@@ -403,7 +407,9 @@ pub unsafe extern "C" fn pte_file_open(
     let Some(file) = (unsafe { file.as_mut() }) else { return pte_status::PTE_INVALID_ARGUMENT };
     *file = ptr::null_mut();
     // SAFETY: the caller's promise.
-    let Some(bytes) = (unsafe { bytes(data, size) }) else { return pte_status::PTE_INVALID_ARGUMENT };
+    let Some(bytes) = (unsafe { bytes(data, size) }) else {
+        return pte_status::PTE_INVALID_ARGUMENT;
+    };
     let defaults = Options::new();
     // SAFETY: the caller's promise: null, or of `pte_options_new`.
     let options = unsafe { options.as_ref() }.map_or(&defaults, |options| &options.0);
@@ -776,7 +782,9 @@ unsafe fn add_data(
     size: usize,
 ) -> pte_status {
     // SAFETY: the caller's promise.
-    let Some(bytes) = (unsafe { bytes(data, size) }) else { return pte_status::PTE_INVALID_ARGUMENT };
+    let Some(bytes) = (unsafe { bytes(data, size) }) else {
+        return pte_status::PTE_INVALID_ARGUMENT;
+    };
     // SAFETY: the caller's promise.
     unsafe { set(options, name, |options, name| options.add_data(name, bytes)) }
 }

@@ -5,8 +5,8 @@ use core::ptr::NonNull;
 
 use pte_rs::Handle;
 use pte_rs::check::judge_on_one_thread;
-use pte_rs::schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
 use pte_rs::schema::program::TensorShapeDynamism;
+use pte_rs::schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
 use pte_rs::schema::scalar::ScalarType;
 use pte_rs::summary::{Summary, SummaryDocument};
 use pte_rs::tensors::{TensorPlace, TensorRow, TensorStorage};
@@ -184,9 +184,11 @@ impl Opened {
             KernelTypes::Int(int) => {
                 Value { kind: pte_value_kind::PTE_VALUE_INT, integer: int.int_val(), ..empty }
             }
-            KernelTypes::Double(double) => {
-                Value { kind: pte_value_kind::PTE_VALUE_DOUBLE, number: double.double_val(), ..empty }
-            }
+            KernelTypes::Double(double) => Value {
+                kind: pte_value_kind::PTE_VALUE_DOUBLE,
+                number: double.double_val(),
+                ..empty
+            },
             KernelTypes::Bool(bool) => {
                 let integer = i64::from(bool.bool_val());
                 Value { kind: pte_value_kind::PTE_VALUE_BOOL, integer, ..empty }

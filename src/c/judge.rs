@@ -37,10 +37,7 @@ pub(crate) struct Texts {
 }
 
 /// Judges the bytes of a file. What the report keeps is copied, so that a check's memory is free when it ends.
-pub(crate) fn check(
-    bytes: &[u8],
-    options: &Options,
-) -> Result<NonNull<Owned<Judged>>, pte_status> {
+pub(crate) fn check(bytes: &[u8], options: &Options) -> Result<NonNull<Owned<Judged>>, pte_status> {
     judge_on_one_thread();
     memory::within_reserve(options.memory(), || {
         let (file, counts) = judge(bytes, options)?;
@@ -260,7 +257,8 @@ const OF_RULES: usize = 8 << 20;
 /// Returns the memory that a report of `file` needs.
 fn room_of(file: &CheckedFile) -> usize {
     let of = |finding: &FindingRecord| {
-        let texts = [finding.why.unwrap_or_default(), finding.help.unwrap_or_default(), finding.rule];
+        let texts =
+            [finding.why.unwrap_or_default(), finding.help.unwrap_or_default(), finding.rule];
         let texts = texts.iter().fold(0usize, |sum, text| sum.saturating_add(text.len()));
         let untrusted = [Some(&finding.message), Some(&finding.path), finding.data_file.as_ref()];
         // Escaped, a character of one byte has up to 8: `\u{7f}` has 6. A growing text has twice its room.
@@ -268,6 +266,8 @@ fn room_of(file: &CheckedFile) -> usize {
         let untrusted = untrusted.fold(0usize, |sum, text| sum.saturating_add(text.raw().len()));
         texts.saturating_mul(3).saturating_add(untrusted.saturating_mul(24)).saturating_add(1536)
     };
-    file.findings.iter().fold(4096usize, |sum, finding| sum.saturating_add(of(finding)))
+    file.findings
+        .iter()
+        .fold(4096usize, |sum, finding| sum.saturating_add(of(finding)))
         .saturating_add(file.path.raw().len())
 }

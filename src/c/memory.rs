@@ -138,13 +138,9 @@ impl Room {
 }
 
 /// Runs `work` with an arena in `room`. What `work` returns must have no memory of the arena.
-pub(crate) fn within<T: Copy>(
-    room: &mut Room,
-    work: impl FnOnce() -> T,
-) -> Result<T, pte_status> {
+pub(crate) fn within<T: Copy>(room: &mut Room, work: impl FnOnce() -> T) -> Result<T, pte_status> {
     let mut arena = Arena::empty();
-    let piece =
-        Piece { start: room.0.as_mut_ptr().cast(), size: size_of::<Room>(), align: 0 };
+    let piece = Piece { start: room.0.as_mut_ptr().cast(), size: size_of::<Room>(), align: 0 };
     if !arena.add(piece) {
         return Err(pte_status::PTE_NO_MEMORY);
     }
@@ -183,4 +179,3 @@ fn silence_panics() {
         }));
     }
 }
-

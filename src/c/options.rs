@@ -1,7 +1,7 @@
 //! The options of a check.
 
 use pte_rs::Limits;
-use pte_rs::check::{NEWEST, Policy, Preset, Release, RuntimeBuild, Rule, parse_release, rule};
+use pte_rs::check::{NEWEST, Policy, Preset, Release, Rule, RuntimeBuild, parse_release, rule};
 use pte_rs::operators::selected::SelectedOperators;
 use pte_rs::package;
 
@@ -82,7 +82,9 @@ impl Options {
 
     pub(crate) fn deny(&mut self, id: &str) -> Set {
         // The list of names is made anew for each question.
-        memory::within_reserve(LISTS, || Policy::new().deny_named(id).map(drop).ok_or(pte_status::PTE_INVALID_ARGUMENT))?;
+        memory::within_reserve(LISTS, || {
+            Policy::new().deny_named(id).map(drop).ok_or(pte_status::PTE_INVALID_ARGUMENT)
+        })?;
         push(&mut self.denied, copy(id)?)
     }
 
@@ -112,7 +114,9 @@ impl Options {
             policy = policy.preset(preset);
         }
         let policy = self.allowed.iter().fold(policy, |policy, rule| policy.allow(rule));
-        self.denied.iter().fold(policy, |policy, id| policy.clone().deny_named(id).unwrap_or(policy))
+        self.denied
+            .iter()
+            .fold(policy, |policy, id| policy.clone().deny_named(id).unwrap_or(policy))
     }
 
     pub(crate) fn build(&self) -> Result<RuntimeBuild, pte_status> {
@@ -127,7 +131,9 @@ impl Options {
     pub(crate) fn memory(&self) -> usize {
         let texts = [&self.kernels, &self.backends].into_iter().flatten();
         let rules = self.denied.len().saturating_add(self.allowed.len());
-        texts.fold(LISTS, |sum, text| sum.saturating_add(lists(text))).saturating_add(rules.saturating_mul(64))
+        texts
+            .fold(LISTS, |sum, text| sum.saturating_add(lists(text)))
+            .saturating_add(rules.saturating_mul(64))
     }
 }
 

@@ -111,4 +111,3 @@ impl Arena {
 
 pub(super) const PIECE_ALIGN: usize = 16;
 const PIECE_OVERHEAD: usize = 4096;
-

@@ -80,7 +80,9 @@ pub(super) fn release(block: *mut u8, layout: Layout) {
         Some(host) => {
             if let Some(release) = host.release {
                 // SAFETY: the contract of `pte_allocator`.
-                unsafe { release(host.context, block.cast::<c_void>(), layout.size(), layout.align()) };
+                unsafe {
+                    release(host.context, block.cast::<c_void>(), layout.size(), layout.align())
+                };
             }
         }
     }

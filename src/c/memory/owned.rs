@@ -102,4 +102,3 @@ fn text_layout(size: usize) -> Option<Layout> {
 
 /// The bytes in front of a text: its size.
 const TEXT_HEAD: usize = 16;
-
