@@ -40,7 +40,7 @@ static void show_findings(const pte_report *report) {
         if (finding.has_offset) {
             printf(" at 0x%" PRIx64, finding.offset);
         }
-        /* These texts are escaped: they can be printed, wherever the file is from. */
+        /* These texts are escaped: they can be printed, also of untrusted files. */
         printf(" %s: %s\n", finding.path.data, finding.message.data);
     }
 }

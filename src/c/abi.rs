@@ -7,7 +7,7 @@ use core::ffi::{c_char, c_void};
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum pte_status {
-    /// The call has done what it is for. Of pte_check: the file was judged, whatever the verdict.
+    /// The call has done what it is for. Of pte_check: the file was judged, with any verdict.
     PTE_OK = 0,
     /// A pointer is null, an index is out of range, or a text is not what the argument takes.
     PTE_INVALID_ARGUMENT = 1,
@@ -95,21 +95,6 @@ pub struct pte_finding {
     pub data_file: pte_text,
 }
 
-/// The options of a check. One object may be used by several threads while none of them changes it.
-#[cfg(feature = "check")]
-#[derive(Debug)]
-pub struct pte_options(pub(crate) crate::options::Options);
-
-/// The findings in a file. It refers to nothing of the caller, and never changes.
-#[cfg(feature = "check")]
-#[expect(missing_debug_implementations, reason = "C has a pointer to it")]
-pub struct pte_report(pub(crate) crate::memory::Owned<crate::judge::Judged>);
-
-/// A file whose structure is proven. It never changes.
-#[cfg(feature = "check")]
-#[expect(missing_debug_implementations, reason = "C has a pointer to it")]
-pub struct pte_file(pub(crate) crate::memory::Owned<crate::file::Opened>);
-
 /// The type of a value.
 #[cfg(feature = "check")]
 #[repr(C)]
@@ -159,8 +144,8 @@ pub enum pte_storage {
 pub struct pte_value {
     /// The type. Fields of other types are 0 or empty.
     pub kind: pte_value_kind,
-    /// The fully qualified name of a tensor, or the key of data, as the file has it; empty if it has none. It belongs to
-    /// the pte_file.
+    /// The fully qualified name of a tensor, or the key of data, as the file has it; empty if it has none. It belongs
+    /// to the pte_file.
     pub name: pte_text,
     /// The dtype: a number of ExecuTorch's ScalarType; -1 if the value is no tensor.
     pub dtype: i32,

@@ -1,5 +1,6 @@
 //! The exported functions. Each checks its pointers, and calls a safe function.
 #![allow(unsafe_code, reason = "pointers of C")]
+#![allow(non_camel_case_types, reason = "the names of C")]
 #![expect(clippy::missing_safety_doc, reason = "the contract is in the header, for C")]
 
 use core::ffi::{CStr, c_char, c_void};
@@ -11,14 +12,27 @@ use core::slice;
 use crate::abi::pte_allocator;
 use crate::abi::pte_status;
 #[cfg(feature = "check")]
-use crate::abi::{
-    pte_file, pte_finding, pte_method, pte_options, pte_report, pte_severity, pte_text, pte_value,
-};
+use crate::abi::{pte_finding, pte_method, pte_severity, pte_text, pte_value};
 #[cfg(any(feature = "check", panic = "unwind"))]
 use crate::memory;
 use crate::verify;
 #[cfg(feature = "check")]
 use crate::{file, judge, options::Options};
+
+/// The options of a check. One object may be used by several threads while none of them changes it.
+#[cfg(feature = "check")]
+#[derive(Debug)]
+pub struct pte_options(Options);
+
+/// The findings in a file. It refers to nothing of the caller, and never changes.
+#[cfg(feature = "check")]
+#[expect(missing_debug_implementations, reason = "C has a pointer to it")]
+pub struct pte_report(memory::Owned<judge::Judged>);
+
+/// A file whose structure is proven. It never changes.
+#[cfg(feature = "check")]
+#[expect(missing_debug_implementations, reason = "C has a pointer to it")]
+pub struct pte_file(memory::Owned<file::Opened>);
 
 /// Returns the version of the library, such as "0.3.0".
 #[unsafe(no_mangle)]
@@ -236,7 +250,7 @@ pub unsafe extern "C" fn pte_options_set_amplification(
 
 /// Judges a file of any kind by every rule, and makes a report.
 ///
-/// Returns PTE_OK if the file was judged, whatever the verdict: pte_report_error_count has that. A file whose structure
+/// Returns PTE_OK if the file was judged, with any verdict: pte_report_error_count has that. A file whose structure
 /// is broken has one finding. `options` may be NULL, for the defaults. `*report` is NULL unless PTE_OK is returned.
 #[cfg(feature = "check")]
 #[unsafe(no_mangle)]
@@ -392,7 +406,7 @@ pub unsafe extern "C" fn pte_text_free(text: *mut c_char) {
 
 /// Proves the structure of a .pte or .ptd file, and opens it. Rules are not checked: that is pte_check.
 ///
-/// The tables are copied, so names, shapes and offsets stay as proven whatever happens to the buffer. Data is not
+/// The tables are copied, so names, shapes and offsets stay as proven if the buffer changes. Data is not
 /// copied: the buffer must stay until the file is freed. `options` may be NULL. `*file` is NULL unless PTE_OK is
 /// returned.
 #[cfg(feature = "check")]
@@ -563,7 +577,7 @@ pub unsafe extern "C" fn pte_method_output(
     unsafe { give(found.map(pte_value::from), value) }
 }
 
-/// Gives value `index` of a method: inputs, outputs, constants and whatever is computed.
+/// Gives value `index` of a method: inputs, outputs, constants and what is computed.
 #[cfg(feature = "check")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pte_method_value(

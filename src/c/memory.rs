@@ -36,7 +36,7 @@ std::thread_local! {
     static ACTIVE: Cell<*mut Arena> = const { Cell::new(ptr::null_mut()) };
 }
 
-// SAFETY: an arena and the host's allocator keep the contract, and the address tells which of them a block is of.
+// SAFETY: an arena and the host's allocator keep the contract, and the address says which of them a block is of.
 unsafe impl GlobalAlloc for Library {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match NonNull::new(ACTIVE.get()) {

@@ -29,7 +29,7 @@
  */
 typedef enum {
     /**
-     * The call has done what it is for. Of pte_check: the file was judged, whatever the verdict.
+     * The call has done what it is for. Of pte_check: the file was judged, with any verdict.
      */
     PTE_OK = 0,
     /**
@@ -273,8 +273,8 @@ typedef struct {
      */
     pte_value_kind kind;
     /**
-     * The fully qualified name of a tensor, or the key of data, as the file has it; empty if it has none. It belongs to
-     * the pte_file.
+     * The fully qualified name of a tensor, or the key of data, as the file has it; empty if it has none. It belongs
+     * to the pte_file.
      */
     pte_text name;
     /**
@@ -447,7 +447,7 @@ pte_status pte_options_set_amplification(pte_options *options,
 /**
  * Judges a file of any kind by every rule, and makes a report.
  *
- * Returns PTE_OK if the file was judged, whatever the verdict: pte_report_error_count has that. A file whose structure
+ * Returns PTE_OK if the file was judged, with any verdict: pte_report_error_count has that. A file whose structure
  * is broken has one finding. `options` may be NULL, for the defaults. `*report` is NULL unless PTE_OK is returned.
  */
 pte_status pte_check(const void *data,
@@ -511,7 +511,7 @@ void pte_text_free(char *text);
 /**
  * Proves the structure of a .pte or .ptd file, and opens it. Rules are not checked: that is pte_check.
  *
- * The tables are copied, so names, shapes and offsets stay as proven whatever happens to the buffer. Data is not
+ * The tables are copied, so names, shapes and offsets stay as proven if the buffer changes. Data is not
  * copied: the buffer must stay until the file is freed. `options` may be NULL. `*file` is NULL unless PTE_OK is
  * returned.
  */
@@ -579,7 +579,7 @@ pte_status pte_method_input(const pte_file *file, size_t method, size_t index, p
 pte_status pte_method_output(const pte_file *file, size_t method, size_t index, pte_value *value);
 
 /**
- * Gives value `index` of a method: inputs, outputs, constants and whatever is computed.
+ * Gives value `index` of a method: inputs, outputs, constants and what is computed.
  */
 pte_status pte_method_value(const pte_file *file, size_t method, size_t index, pte_value *value);
 
