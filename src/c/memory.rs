@@ -8,9 +8,10 @@
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::Cell;
 use core::mem::MaybeUninit;
+use core::panic::AssertUnwindSafe;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicU8, Ordering};
-use std::panic::{self, AssertUnwindSafe};
+use std::panic;
 use std::sync::OnceLock;
 
 use arena::{Arena, Piece};
@@ -161,7 +162,9 @@ fn run<T>(arena: &mut Arena, work: impl FnOnce() -> T) -> Result<T, pte_status> 
 }
 
 /// Where messages of panics go that are not of a call.
-static OTHERS: OnceLock<Box<dyn Fn(&panic::PanicHookInfo<'_>) + Send + Sync>> = OnceLock::new();
+static OTHERS: OnceLock<PanicHook> = OnceLock::new();
+
+type PanicHook = Box<dyn Fn(&panic::PanicHookInfo<'_>) + Send + Sync>;
 
 /// Whether [`silence_panics`] was called.
 static SILENT: AtomicU8 = AtomicU8::new(0);

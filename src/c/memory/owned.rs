@@ -27,7 +27,7 @@ impl<T> Owned<T> {
             return Err(pte_status::PTE_NO_MEMORY);
         }
         let place = NonNull::new(arena.allocate(layout)).map(NonNull::cast::<Self>);
-        let made = run(&mut arena, make).flatten();
+        let made = run(&mut arena, make).and_then(|made| made);
         match (place, made) {
             (Some(place), Ok(value)) => {
                 arena.outer = ptr::null_mut();
