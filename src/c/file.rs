@@ -55,8 +55,12 @@ pub(crate) fn open(
     bytes: &'static [u8],
     options: &Options,
 ) -> Result<NonNull<Owned<Opened>>, pte_status> {
-    // The tables are copied: at most all bytes are tables.
     Owned::new(64 << 10, || {
+        // The tables are copied. Their length is known when they are proven.
+        let file = File::read_with(bytes, &options.limits).map_err(|_| pte_status::PTE_REFUSED)?;
+        let tables = file.region_range();
+        let tables = usize::try_from(tables.end.saturating_sub(tables.start));
+        memory::reserve(tables.unwrap_or(usize::MAX))?;
         let handle = Handle::open(bytes, &options.limits).map_err(|error| match error {
             OpenError::Memory => pte_status::PTE_NO_MEMORY,
             _ => pte_status::PTE_REFUSED,
