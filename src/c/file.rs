@@ -176,9 +176,9 @@ impl Opened {
     }
 
     /// Returns the memory that the summary may need. `cargo bench --bench hostile` measures 7 bytes for each of the
-    /// tables and the payloads, and 15 of text.
+    /// tables and the payloads, and 15 of text. Its longest lists have a bound for any file.
     pub(crate) fn summary_memory(&self) -> usize {
-        crate::judge::of_file(&self.handle).saturating_mul(3)
+        crate::judge::of_file(&self.handle).saturating_mul(3).saturating_add(OF_LISTS)
     }
 
     fn describe<'f>(&'f self, value: KernelTypes<'f>) -> Value<'f> {
@@ -300,6 +300,9 @@ impl Vec16 {
         all
     }
 }
+
+/// The memory of the inputs and outputs that a summary lists at most, with their text.
+const OF_LISTS: usize = 64 << 20;
 
 fn name_of(tensor: Tensor<'_>) -> Option<&str> {
     tensor.extra_tensor_info()?.fully_qualified_name()
