@@ -56,6 +56,7 @@ pub use document::{
 pub use external::data_rule;
 pub use linked::RuntimeBuild;
 pub use loading::LoadMemory;
+pub use parallel::judge_on_one_thread;
 pub use payloads::judges_payloads_of;
 pub use policy::Policy;
 pub use preset::Preset;

@@ -3,6 +3,7 @@
 
 use alloc::vec::Vec;
 use core::ops::Range;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use super::report::Findings;
 
@@ -47,9 +48,21 @@ fn each<T>(ranges: Vec<Range<u32>>, judge: &impl Fn(Range<u32>) -> T) -> Vec<T> 
     ranges.into_iter().map(judge).collect()
 }
 
+/// Whether [`judge_on_one_thread`] was called.
+static IS_ALONE: AtomicBool = AtomicBool::new(false);
+
+/// Lets no check of this process start threads. The C library needs it: what a call allocates is in an arena of its
+/// thread. Without the feature `std` there are no threads.
+pub fn judge_on_one_thread() {
+    IS_ALONE.store(true, Ordering::Relaxed);
+}
+
 /// Returns the number of threads to use. More than a few would wait for memory.
 #[cfg(feature = "std")]
 fn threads() -> u32 {
+    if IS_ALONE.load(Ordering::Relaxed) {
+        return 1;
+    }
     std::thread::available_parallelism()
         .map_or(1, |all| u32::try_from(all.get()).unwrap_or(1))
         .min(4)

@@ -80,6 +80,12 @@ impl Report {
         all.saturating_sub(wide(self.findings.len()))
     }
 
+    /// Returns the number of findings of a severity, including those that were not kept.
+    pub fn count(&self, severity: Severity) -> u64 {
+        let counts = self.counts.values().filter(|count| count.severity == severity);
+        counts.fold(0, |sum, count| sum.saturating_add(count.count))
+    }
+
     /// Returns the rules of severity Error, by the policy of the check.
     pub fn errors(&self) -> impl Iterator<Item = &'static Rule> {
         let errors = self.counts.values().filter(|count| count.severity == Severity::Error);

@@ -16,11 +16,11 @@ pub(super) fn lines(method: &Method<'_, '_>) -> Vec<String> {
     let bits = column(&|pools| format!("{} bit", pools.target.width().bits()));
     let title = format!("pools for runtime {major}.{minor}");
     let mut lines = vec![format!("{BOLD}{title:<NAME$}{BOLD:#}  {DIM}{bits}{DIM:#}")];
-    let pool = |pools: &Pools, limited: Limited| match limited {
-        Limited::Method => &pools.method,
-        _ => &pools.temporary,
-    };
-    for (name, limited) in [("method allocator", Limited::Method), ("temporary allocator", Limited::Temporary)] {
+    let pools: [(&str, Limited, PoolOf); 2] = [
+        ("method allocator", Limited::Method, |pools| &pools.method),
+        ("temporary allocator", Limited::Temporary, |pools| &pools.temporary),
+    ];
+    for (name, limited, pool) in pools {
         let bytes = column(&|pools| grouped(pool(pools).bytes));
         let over = method.pools.iter().filter_map(|of| method.over(limited, pool(of).bytes)).max();
         let over = over.map_or(String::new(), |over| {
@@ -55,6 +55,9 @@ pub(super) fn lines(method: &Method<'_, '_>) -> Vec<String> {
     }
     lines
 }
+
+/// Returns one of the pools of a target.
+type PoolOf = fn(&Pools) -> &Pool;
 
 /// The width of a column of bytes, and of those of names.
 const WIDTH: usize = 12;

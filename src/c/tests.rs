@@ -1,0 +1,48 @@
+//! Tests through the exported functions: what a call reserves is enough for any file.
+#![allow(unsafe_code, reason = "the functions of C")]
+
+use core::ptr;
+use core::sync::atomic::Ordering;
+
+use pte_tests::hostile::families;
+
+use crate::abi::pte_status::PTE_OK;
+use crate::ffi::*;
+use crate::memory::arena::GROWN;
+
+/// An allocation beyond what was reserved may fail, and then ends the process.
+#[test]
+fn no_hostile_file_needs_more_memory_than_a_call_reserves() {
+    let size = if cfg!(debug_assertions) { 1 << 15 } else { 1 << 20 };
+    let mut wrong = Vec::new();
+    for family in families() {
+        let [bytes, _] = family.of_size(size);
+        let before = GROWN.load(Ordering::Relaxed);
+        use_all(&bytes);
+        let grown = GROWN.load(Ordering::Relaxed).saturating_sub(before);
+        if grown > 0 {
+            wrong.push(format!("{}: {grown} times", family.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+/// Calls everything that allocates, with a file.
+fn use_all(bytes: &[u8]) {
+    let (mut report, mut file, mut text) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
+    let (data, size) = (bytes.as_ptr().cast(), bytes.len());
+    // SAFETY: the arguments are as the header asks for.
+    unsafe {
+        assert_eq!(pte_check(data, size, ptr::null(), &mut report), PTE_OK);
+        for document in [pte_report_json, pte_report_sarif] {
+            assert_eq!(document(report, &mut text, ptr::null_mut()), PTE_OK);
+            pte_text_free(text);
+        }
+        pte_report_free(report);
+        if pte_file_open(data, size, ptr::null(), &mut file) == PTE_OK {
+            assert_eq!(pte_file_summary_json(file, &mut text, ptr::null_mut()), PTE_OK);
+            pte_text_free(text);
+            pte_file_free(file);
+        }
+    }
+}
