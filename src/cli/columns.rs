@@ -62,7 +62,10 @@ fn width(word: &str) -> usize {
 
 fn known() -> Option<usize> {
     let named = env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+    #[cfg(any(unix, windows))]
     let of_terminal = || Some(terminal_size::terminal_size_of(io::stdout())?.0.0.into());
+    #[cfg(not(any(unix, windows)))]
+    let of_terminal = || None;
     named.filter(|&columns| columns > 0).or_else(of_terminal)
 }
 
