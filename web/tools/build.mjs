@@ -8,7 +8,8 @@ const run = (program, args, cwd) => execFileSync(program, args, { cwd, stdio: "i
 const target = process.env.CARGO_TARGET_DIR ?? new URL("target", root).pathname;
 
 // The stack is as large as the main thread's of other systems. More memory than 2 GiB is refused to any file.
-run("cargo", ["rustc", "--locked", "-p", "pte-cli", "--bin", "pte", "--target", "wasm32-wasip1", "--profile", "web", "--",
+const command = ["-p", "pte-cli", "--bin", "pte", "--target", "wasm32-wasip1", "--profile", "web"];
+run("cargo", ["rustc", "--locked", ...command, "--",
   "-Clink-arg=-zstack-size=8388608", "-Clink-arg=--max-memory=2147483648"], root);
 mkdirSync(new URL("../dist", import.meta.url), { recursive: true });
 copyFileSync(`${target}/wasm32-wasip1/web/pte.wasm`, new URL("../dist/pte.wasm", import.meta.url));
