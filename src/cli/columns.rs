@@ -1,6 +1,6 @@
 //! The width of the terminal, and paragraphs of that width.
 
-use std::{env, io};
+use std::env;
 
 /// Returns the width of a picture in columns, from 40 to 240. The width is `COLUMNS`, or else the
 /// terminal's width, or else 80.
@@ -62,7 +62,10 @@ fn width(word: &str) -> usize {
 
 fn known() -> Option<usize> {
     let named = env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
-    let of_terminal = || Some(terminal_size::terminal_size_of(io::stdout())?.0.0.into());
+    #[cfg(any(unix, windows))]
+    let of_terminal = || Some(terminal_size::terminal_size_of(std::io::stdout())?.0.0.into());
+    #[cfg(not(any(unix, windows)))]
+    let of_terminal = || None;
     named.filter(|&columns| columns > 0).or_else(of_terminal)
 }
 

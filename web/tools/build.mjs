@@ -1,0 +1,17 @@
+// Builds the package: the command as WebAssembly by cargo, and the TypeScript around it.
+
+import { execFileSync } from "node:child_process";
+import { chmodSync, copyFileSync, mkdirSync } from "node:fs";
+
+const root = new URL("../..", import.meta.url);
+const run = (program, args, cwd) => execFileSync(program, args, { cwd, stdio: "inherit" });
+const target = process.env.CARGO_TARGET_DIR ?? new URL("target", root).pathname;
+
+// The stack is as large as the main thread's of other systems. More memory than 2 GiB is refused to any file.
+const command = ["-p", "pte-cli", "--bin", "pte", "--target", "wasm32-wasip1", "--profile", "web"];
+run("cargo", ["rustc", "--locked", ...command, "--",
+  "-Clink-arg=-zstack-size=8388608", "-Clink-arg=--max-memory=2147483648"], root);
+mkdirSync(new URL("../dist", import.meta.url), { recursive: true });
+copyFileSync(`${target}/wasm32-wasip1/web/pte.wasm`, new URL("../dist/pte.wasm", import.meta.url));
+run("node", ["node_modules/typescript/bin/tsc"], new URL("..", import.meta.url));
+chmodSync(new URL("../dist/bin.js", import.meta.url), 0o755);
