@@ -57,9 +57,14 @@ export async function check(input: Input, options: OpenOptions & CheckOptions = 
   }
 }
 
-/** Returns a rule or a refusal by its id, or all of them. */
-export async function explain(rule?: string): Promise<Documents["explain"]> {
-  return document(["explain", "--json", ...(rule === undefined ? [] : ["--", rule])], new Map());
+/** Returns a rule or a refusal by its id. */
+export function explain(rule: string): Promise<Documents["explain"]> {
+  return document(["explain", "--json", "--", rule], new Map());
+}
+
+/** Returns all rules and refusals. */
+export function rules(): Promise<Documents["rules"]> {
+  return document(["rules", "--json"], new Map());
 }
 
 interface Named {

@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { check, explain, open, PteError } from "../dist/index.js";
+import { check, explain, open, PteError, rules } from "../dist/index.js";
 
 const data = new URL("../../tests/data/pte/", import.meta.url).pathname;
 const linear = `${data}linear.pte`;
@@ -21,7 +21,8 @@ test("a file has its documents", async () => {
   }
   assert.equal((await file.mapAt(4)).byte.offset, 4);
   assert.equal((await file.dump()).version, 0);
-  assert.match(JSON.stringify(await explain()), /segment/);
+  assert.match(JSON.stringify(await explain("segment-index")), /segment/);
+  assert.match(JSON.stringify(await rules()), /segment-index/);
 });
 
 test("sources give the same document", async () => {

@@ -2,7 +2,7 @@
 // A field that is not in each object is optional; values of several kinds are a union.
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { explain, open } from "../dist/index.js";
+import { explain, open, rules } from "../dist/index.js";
 
 const data = new URL("../../tests/data/", import.meta.url).pathname;
 const names = readdirSync(data, { recursive: true }).sort();
@@ -64,7 +64,8 @@ for (const path of files) {
   }
   before = file;
 }
-take("explain", await explain());
+take("explain", await explain("segment-index"));
+take("rules", await rules());
 
 const all = [...shapes].sort().map(([verb, of]) => `  ${verb}: ${text(of, "  ")};\n`);
 writeFileSync(process.argv[2] ?? new URL("../src/documents.ts", import.meta.url), `\
