@@ -25,7 +25,7 @@ pub(crate) fn explorer(
     etdump: Option<PathBuf>,
     method: Option<String>,
 ) -> PyResult<String> {
-    let overlay = overlay.map(|name| of_name(name)).transpose()?;
+    let overlay = overlay.map(of_name).transpose()?;
     py.detach(|| {
         guarded(|| {
             let profile = etdump.map(|path| read_profile(&path)).transpose()?;
