@@ -55,8 +55,8 @@ fn every_file_is_a_graph_of_model_explorer() {
 #[test]
 fn a_call_has_named_arguments_and_a_constant_has_values() {
     let document = explored(LINEAR);
-    let calls = nodes(&document).iter().filter(|node| node["label"] == "aten::addmm.out");
-    let call = calls.last().unwrap();
+    let mut calls = nodes(&document).iter().filter(|node| node["label"] == "aten::addmm.out");
+    let call = calls.next_back().unwrap();
     assert_eq!(attribute(call, "beta"), "1");
     assert_eq!(call["namespace"], "forward");
     let inputs = call["inputsMetadata"].as_array().unwrap();
