@@ -33,8 +33,8 @@
 //! long and is never too short: a tensor that one branch writes and the join reads is live in the other
 //! branch too.
 //!
-//! [`Pools`] has the rest of what a caller gives the runtime: the *method allocator*, for the runtime's structures, and the
-//! *temporary allocator*, for scratch memory. What backends take of the heap is not counted.
+//! [`Pools`] has the rest of what a caller gives the runtime: the *method allocator*, for the runtime's structures, and
+//! the *temporary allocator*, for scratch memory. What backends take of the heap is not counted.
 //!
 //! [`Instruction::pc`]: pte_core::method::Instruction::pc
 //! [`Effects`]: pte_core::method::Effects

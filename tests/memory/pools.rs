@@ -26,10 +26,13 @@ fn part(pool: &Pool, name: &str) -> Option<PoolPart> {
     pool.parts.iter().find(|part| part.name == name).copied()
 }
 
+/// A release, and the bytes of the allocator.
+type OfRelease = (Release, [u64; 4]);
+
 /// The bytes that `tests/tools/pools.py` measures for programs without delegates: of the method allocator for pointers
 /// of 32 bits and of 64 bits, and the same without a temporary allocator.
 #[rustfmt::skip]
-const MEASURED: &[(&str, [(Release, [u64; 4]); 4])] = &[
+const MEASURED: &[(&str, [OfRelease; 4])] = &[
     ("linear",              [((0, 7), [830, 1398, 862, 1446]), ((1, 0), [636, 1040, 862, 1454]), ((1, 1), [564, 888, 790, 1302]), ((1, 5), [564, 888, 790, 1302])]),
     ("cond",                [((0, 7), [1339, 2395, 1371, 2443]), ((1, 0), [1024, 1776, 1371, 2451]), ((1, 1), [916, 1552, 1263, 2227]), ((1, 5), [916, 1552, 1263, 2227])]),
     ("args_tensorlist",     [((0, 7), [3174, 5290, 3206, 5338]), ((1, 0), [2464, 3896, 3214, 5346]), ((1, 1), [2208, 3336, 2958, 4786]), ((1, 5), [2208, 3336, 2958, 4786])]),
@@ -44,7 +47,7 @@ const MEASURED: &[(&str, [(Release, [u64; 4]); 4])] = &[
 #[test]
 fn pools_are_those_that_the_official_runtime_takes() {
     for (file, releases) in MEASURED {
-        let bytes = files::read(&format!("tests/data/pte/{file}.pte")).unwrap();
+        let bytes = files::read(format!("tests/data/pte/{file}.pte")).unwrap();
         for &(release, measured) in releases {
             let [small, large] =
                 PointerWidth::ALL.map(|width| pools(&bytes, release, width).swap_remove(0));
@@ -70,8 +73,8 @@ fn releases_before_0_7_have_no_known_pools() {
     assert_eq!(of((1, 1)), of((1, 4)));
 }
 
-/// Loading finds kernels by the dtypes of arguments: 7 and then 5 of them, with the dim orders of tensors. Since 1.5 the
-/// runtime wants room for 16 dimensions of each.
+/// Loading finds kernels by the dtypes of arguments: 7 and then 5 of them, with the dim orders of tensors. Since 1.5
+/// the runtime wants room for 16 dimensions of each.
 #[test]
 fn loading_takes_temporary_memory_for_the_largest_call() {
     let bytes = files::read("tests/data/pte/linear.pte").unwrap();

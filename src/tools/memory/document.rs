@@ -29,8 +29,8 @@ pub enum Limited {
 }
 
 impl Budget {
-    /// Returns by how many bytes `needed` exceeds the smallest of the `budgets` of `limited`. Returns `None` if `needed`
-    /// is within them.
+    /// Returns by how many bytes `needed` exceeds the smallest of the `budgets` of `limited`. Returns `None` if
+    /// `needed` is within them.
     #[must_use]
     pub fn over(budgets: &[Self], limited: Limited, needed: u64) -> Option<u64> {
         let of = budgets.iter().filter(|budget| budget.of == limited);
