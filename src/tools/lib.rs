@@ -33,6 +33,9 @@ pub mod graph;
 // Memory plans of methods, and the live ranges of their tensors.
 pub mod memory;
 
+// What a firmware needs of a program, and whether it fits a board.
+pub mod firmware;
+
 // The comparison of two files by meaning.
 #[cfg(feature = "diff")]
 pub mod diff;
