@@ -34,7 +34,7 @@ impl Source<'_> {
     /// Returns the lines of the comment at the start.
     pub(super) fn about(&self) -> [String; 2] {
         let Self { file, sha256, needs, alignment, .. } = self;
-        let made = format!("Made by pte {} from {}.", env!("CARGO_PKG_VERSION"), comment(file.raw()));
+        let made = format!("Made by pte embed from {}.", comment(file.raw()));
         let bytes = needs.bytes;
         [made, format!("{bytes} bytes, aligned to {alignment}, sha256 {sha256}")]
     }
