@@ -20,6 +20,7 @@ mod convert;
 mod diff;
 mod dump;
 mod edit;
+mod embed;
 mod extract;
 mod foreign;
 mod graph;

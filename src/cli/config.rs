@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use super::Common;
 use super::input::{self, NoText};
@@ -84,14 +85,7 @@ impl ConfigArguments {
 
 impl Config {
     fn read(path: &Path) -> Result<Self, Problem> {
-        let text = input::read_text(path)?.map_err(|NoText(at)| Problem::Text {
-            file: name_of(path),
-            error: "not UTF-8".into(),
-            place: format!("byte {at:#x}").into(),
-            status: Status::Usage,
-        })?;
-        let mut config: Self =
-            toml::from_str(&text).map_err(|error| invalid(path, &text, &error))?;
+        let mut config: Self = read_toml(path)?;
         config.folder = path.parent().unwrap_or(Path::new("")).to_owned();
         Ok(config)
     }
@@ -100,6 +94,17 @@ impl Config {
     pub(super) fn baseline(&self) -> Option<PathBuf> {
         Some(self.folder.join(self.check.baseline.as_ref()?))
     }
+}
+
+/// Reads a TOML file.
+pub(super) fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T, Problem> {
+    let text = input::read_text(path)?.map_err(|NoText(at)| Problem::Text {
+        file: name_of(path),
+        error: "not UTF-8".into(),
+        place: format!("byte {at:#x}").into(),
+        status: Status::Usage,
+    })?;
+    toml::from_str(&text).map_err(|error| invalid(path, &text, &error))
 }
 
 /// Returns the problem of an invalid file, with the line and the column of the error.

@@ -23,6 +23,11 @@ impl From<std::ffi::OsString> for KernelList {
 }
 
 impl KernelList {
+    /// Returns the list of one part, which may have commas in its name.
+    pub(super) fn of_part(part: PathBuf) -> Self {
+        Self(vec![part])
+    }
+
     /// Returns the parts that are files: those that name no library or package.
     pub(super) fn files(&self, release: Release) -> impl Iterator<Item = &PathBuf> {
         self.0.iter().filter(move |part| library(part, release).is_none())

@@ -18,6 +18,7 @@ mod convert;
 mod diff;
 mod dump;
 mod edit;
+mod embed;
 mod extract;
 mod grammar;
 mod graph;

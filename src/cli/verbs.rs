@@ -5,7 +5,7 @@ use clap::Subcommand;
 use super::problem::{Problem, Status};
 #[cfg(feature = "scan")]
 use super::scan;
-use super::{Common, build, check, complete, convert, diff, dump, edit, extract, graph, info, man};
+use super::{Common, build, check, complete, convert, diff, dump, edit, embed, extract, graph, info, man};
 use super::{map, memory, ops, profile, rules, schema, size, tensors};
 
 /// Common arguments that have an effect on some verbs only.
@@ -104,6 +104,7 @@ verbs! {
     diff: Diff(diff::Diff) takes [Limits Stream Remote], memory 24, json;
     extract: Extract(extract::Extract) takes [Limits Stream Remote], memory 24;
     edit: Edit(edit::Edit) takes [Limits Stream], memory 24;
+    embed: Embed(embed::Embed) takes [Limits Stream Remote], memory 24, json;
     convert: Convert(convert::Convert) takes [Limits Stream], memory 36;
     explain: Explain(rules::Explain) takes [], memory 1;
     rules: Rules(rules::Rules) takes [], memory 1;

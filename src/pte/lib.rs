@@ -51,7 +51,7 @@ pub use pte_core::{
 pub use pte_flat as flat;
 pub use pte_flat::quoted;
 pub use pte_schema as schema;
-pub use pte_tools::{explorer, graph, map, memory, profile, summary, tensors};
+pub use pte_tools::{explorer, firmware, graph, map, memory, profile, summary, tensors};
 
 /// The rules on the meaning of files, and how files are judged.
 pub mod check {

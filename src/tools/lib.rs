@@ -36,6 +36,9 @@ pub mod memory;
 // Files as graphs of Model Explorer.
 pub mod explorer;
 
+// What a firmware needs of a program, and whether it fits a board.
+pub mod firmware;
+
 // The comparison of two files by meaning.
 #[cfg(feature = "diff")]
 pub mod diff;
