@@ -56,7 +56,8 @@ JSON, \"schema\": \"pte.embed/1\":
   bytes, sha256, alignment, alignment_reason (runtime, segments or tables)
   external   bytes of constants that lie in a .ptd
   methods    name, identifier, arenas (id, bytes, peak), inputs and outputs (as in pte info, with
-             bytes), unplanned (bytes of inputs and outputs outside of arenas), scratch
+             bytes), unplanned (bytes of inputs and outputs outside of arenas), method_allocator,
+             temporary_allocator (bytes, as in pte memory, for pointers of 32 bits)
   operators, backends   as in pte ops
   board      null without --board; name, source, fits, regions (name, bytes, reserved, needed, over,
              uses), missing, missing_dtypes, missing_backends, advice
@@ -289,6 +290,9 @@ fn section(text: &str) -> Result<String, String> {
     let is_plain = text.bytes().all(|c| c.is_ascii_alphanumeric() || b"._$".contains(&c));
     match is_plain && !text.is_empty() {
         true => Ok(text.into()),
-        false => Err("expected letters, digits, dots, dollar signs and underscores, such as .rodata.model".into()),
+        false => Err(
+            "expected letters, digits, dots, dollar signs and underscores, such as .rodata.model"
+                .into(),
+        ),
     }
 }

@@ -5,7 +5,9 @@ use clap::Subcommand;
 use super::problem::{Problem, Status};
 #[cfg(feature = "scan")]
 use super::scan;
-use super::{Common, build, check, complete, convert, diff, dump, edit, embed, extract, graph, info, man};
+use super::{
+    Common, build, check, complete, convert, diff, dump, edit, embed, extract, graph, info, man,
+};
 use super::{map, memory, ops, profile, rules, schema, size, tensors};
 
 /// Common arguments that have an effect on some verbs only.

@@ -26,9 +26,10 @@ use pte_core::limits::Limits;
 use pte_core::model::PtdViews;
 use pte_core::operators::usage::UsageReport;
 use pte_core::payload::Scratch;
+use pte_core::release::NEWEST;
 use pte_flat::quoted::UntrustedString;
 
-use crate::memory::{Memory, Outside, named_data_bytes};
+use crate::memory::{Memory, Outside, PointerWidth, Pools, Target, named_data_bytes};
 use crate::summary::{MethodSummary, ProgramSummary, ValueSummary};
 
 mod board;
@@ -98,8 +99,11 @@ pub struct MethodRequirements {
     pub arenas: Vec<ArenaSize>,
     /// The bytes of inputs and outputs that no arena has, so that the caller provides their memory.
     pub unplanned: u64,
-    /// The most bytes that a delegate asks for while it runs.
-    pub scratch: u64,
+    /// The bytes of the method allocator, of which a backend may take more if its share is unknown. For the newest
+    /// runtime with pointers of 32 bits, as [`Pools`] counts them.
+    pub method_allocator: u64,
+    /// The bytes of the temporary allocator, for the same runtime. Scratch memory of delegates is in it.
+    pub temporary_allocator: u64,
 }
 
 /// The size of a planned arena.
@@ -141,6 +145,7 @@ impl Requirements {
         needs.usage.add(name, &pte);
         needs.movable = named_data_bytes(&pte);
         let scratch = Scratch::read(handle, limits)?;
+        let target = Target::new(NEWEST, PointerWidth::Bits32);
         let summary = ProgramSummary::of(&pte, None);
         needs.method_count = summary.method_count;
         let mut identifiers = Identifiers::default();
@@ -155,12 +160,16 @@ impl Requirements {
                 bytes: arena.needed(),
                 peak: arena.peak,
             });
+            let pools = target.map(|target| Pools::of(&pte, plan, &scratch, target));
+            let (method, temporary) =
+                pools.map_or((0, 0), |pools| (pools.method.bytes, pools.temporary.bytes));
             let unplanned = memory.unplanned().iter().filter(|tensor| tensor.is_end);
             needs.methods.push(MethodRequirements {
                 identifier: identifiers.unique(plan.name().unwrap_or_default()),
                 arenas: arenas.collect(),
                 unplanned: unplanned.filter_map(|of| of.bytes).fold(0, u64::saturating_add),
-                scratch: scratch.of(&pte, plan),
+                method_allocator: method,
+                temporary_allocator: temporary,
                 summary,
             });
         }

@@ -76,7 +76,8 @@ pub(super) fn read(path: &Path) -> Result<Board, Problem> {
         let why = if twice == 0 { "memory ids begin with 1" } else { "it is in two regions" };
         return Err(invalid(format!("memory id {twice}: {why}")));
     }
-    if let Some(name) = file.regions.keys().find(|name| ["flash", "sram"].contains(&name.as_str())) {
+    if let Some(name) = file.regions.keys().find(|name| ["flash", "sram"].contains(&name.as_str()))
+    {
         return Err(invalid(format!("regions.{name}: the board has such a region already")));
     }
     let region = |name: &str, sizes: Sizes| Region {
@@ -112,7 +113,9 @@ fn operators(names: &[String], folder: &Path) -> Result<SelectedOperators, Probl
         // An operator has its namespace before two colons.
         if name.contains("::") && !name.contains(['\n', '\r']) {
             let one = SelectedOperators::read(name);
-            all.merge(one.map_err(|error| Problem::Usage(format!("{name}: {}", error.message).into()))?);
+            all.merge(
+                one.map_err(|error| Problem::Usage(format!("{name}: {}", error.message).into()))?,
+            );
         } else {
             let is_library = SelectedOperators::of_library(name, NEWEST).is_some();
             let part = if is_library { PathBuf::from(name) } else { folder.join(name) };

@@ -1,6 +1,6 @@
 //! Source in C and C++.
 
-use std::fmt::Write;
+use core::fmt::Write;
 
 use super::source::{Code, Source};
 

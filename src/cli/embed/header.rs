@@ -53,6 +53,11 @@ fn write_method(prefix: &str, method: &MethodRequirements, text: &mut String) {
     for arena in &method.arenas {
         text.push_str(&format!("#define {id}_ARENA_{}_BYTES {}\n", arena.id, number(arena.bytes)));
     }
+    // For pointers of 32 bits.
+    let pools = [("METHOD", method.method_allocator), ("TEMPORARY", method.temporary_allocator)];
+    for (pool, bytes) in pools {
+        text.push_str(&format!("#define {id}_{pool}_ALLOCATOR_BYTES {}\n", number(bytes)));
+    }
     for (kind, count, values) in [
         ("INPUT", summary.input_count, &summary.inputs),
         ("OUTPUT", summary.output_count, &summary.outputs),

@@ -1,6 +1,6 @@
 //! A Rust module, with the bytes and what the header has.
 
-use std::fmt::Write;
+use core::fmt::Write;
 
 use pte::firmware::MethodRequirements;
 use pte::summary::ValueSummary;
@@ -51,8 +51,13 @@ fn write_facts(source: &Source<'_>, text: &mut String) {
         ));
     }
     let usage = &needs.usage.total;
-    text.push_str("];\n\n/// The operators to register, with the codes of the dtypes of their tensors.\n");
-    text.push_str(&format!("pub const OPERATORS: [(&str, &[i8]); {}] = [\n", usage.operators.len()));
+    text.push_str(
+        "];\n\n/// The operators to register, with the codes of the dtypes of their tensors.\n",
+    );
+    text.push_str(&format!(
+        "pub const OPERATORS: [(&str, &[i8]); {}] = [\n",
+        usage.operators.len()
+    ));
     for (name, operator) in &usage.operators {
         let codes = operator.dtypes.iter().map(|dtype| dtype.0.to_string());
         let (name, codes) = (name.raw().escape_default(), codes.collect::<Vec<_>>().join(", "));

@@ -25,7 +25,9 @@ pub(super) fn text(
     };
     let (bytes, alignment) = (grouped(needs.bytes), source.alignment);
     let mut lines = vec![
-        format!("{BOLD}{path}{BOLD:#}  {bytes} bytes, aligned to {alignment} {DIM}({reason}){DIM:#}"),
+        format!(
+            "{BOLD}{path}{BOLD:#}  {bytes} bytes, aligned to {alignment} {DIM}({reason}){DIM:#}"
+        ),
         format!("  {DIM}sha256{DIM:#} {}", source.sha256),
     ];
     if needs.external > 0 {
@@ -68,12 +70,12 @@ fn add_method(method: &MethodRequirements, lines: &mut Vec<String>) {
     if method.unplanned > 0 {
         rows.push((grouped(method.unplanned), "of inputs and outputs are in no arena".into()));
     }
-    if method.scratch > 0 {
-        rows.push((grouped(method.scratch), "asked for by delegates while they run".into()));
-    }
-    let hidden = summary.input_count.saturating_add(summary.output_count).saturating_sub(
-        text::wide(summary.inputs.len().saturating_add(summary.outputs.len())),
-    );
+    rows.push((grouped(method.method_allocator), "method allocator".into()));
+    rows.push((grouped(method.temporary_allocator), "temporary allocator".into()));
+    let hidden = summary
+        .input_count
+        .saturating_add(summary.output_count)
+        .saturating_sub(text::wide(summary.inputs.len().saturating_add(summary.outputs.len())));
     if hidden > 0 {
         rows.push(("…".into(), format!("and {} more", count(hidden, "value"))));
     }
@@ -98,9 +100,10 @@ fn add_fit(board: &Board, fit: &Fit<'_>, lines: &mut Vec<String>) {
         let parts = region.uses.iter().map(|part| (part.bytes, meaning(part)));
         let rows: Vec<_> = reserved.into_iter().chain(parts).collect();
         let width = rows.iter().map(|(bytes, _)| grouped(*bytes).len()).max().unwrap_or_default();
-        lines.extend(rows.into_iter().map(|(bytes, what)| {
-            format!("    {:>width$}  {DIM}{what}{DIM:#}", grouped(bytes))
-        }));
+        lines
+            .extend(rows.into_iter().map(|(bytes, what)| {
+                format!("    {:>width$}  {DIM}{what}{DIM:#}", grouped(bytes))
+            }));
     }
     lines.extend(lacks(fit).map(|line| format!("  {line}")));
     lines.extend(fit.advice.iter().map(|advice| format!("  {DIM}help:{DIM:#} {}", help(advice))));
@@ -110,7 +113,8 @@ fn add_fit(board: &Board, fit: &Fit<'_>, lines: &mut Vec<String>) {
 pub(super) fn problems(board: &Board, fit: &Fit<'_>) -> Vec<String> {
     let over = fit.regions.iter().filter(|region| region.over > 0).map(room);
     let helps = fit.advice.iter().map(|advice| format!("help: {}", help(advice)));
-    let lines = over.chain(lacks(fit)).map(|line| format!("does not fit {}: {line}", name(&board.name)));
+    let lines =
+        over.chain(lacks(fit)).map(|line| format!("does not fit {}: {line}", name(&board.name)));
     lines.chain(helps).collect()
 }
 
@@ -147,7 +151,8 @@ fn meaning(part: &Use<'_>) -> String {
         UseKind::External => "constants in a .ptd".into(),
         UseKind::Arena { method, id } => format!("arena {id} of {method}"),
         UseKind::Unplanned { method } => format!("inputs and outputs of {method} in no arena"),
-        UseKind::Scratch { method } => format!("scratch memory of delegates of {method}"),
+        UseKind::MethodAllocator { method } => format!("method allocator of {method}"),
+        UseKind::TemporaryAllocator { method } => format!("temporary allocator of {method}"),
         _ => "other memory".into(),
     }
 }

@@ -125,8 +125,13 @@ pub enum UseKind<'r> {
         /// The method.
         method: &'r str,
     },
-    /// Memory that a delegate asks for while it runs.
-    Scratch {
+    /// The method allocator, for the runtime's structures.
+    MethodAllocator {
+        /// The method.
+        method: &'r str,
+    },
+    /// The temporary allocator, for scratch memory.
+    TemporaryAllocator {
         /// The method.
         method: &'r str,
     },
@@ -231,7 +236,8 @@ impl Board {
         // Memory that no plan names is in SRAM.
         let others = [
             (UseKind::Unplanned { method: name }, method.unplanned),
-            (UseKind::Scratch { method: name }, method.scratch),
+            (UseKind::MethodAllocator { method: name }, method.method_allocator),
+            (UseKind::TemporaryAllocator { method: name }, method.temporary_allocator),
         ];
         let others = others.into_iter().map(|(kind, bytes)| (&self.sram, Use { kind, bytes }));
         let all = arenas.chain(others);
@@ -263,12 +269,7 @@ impl Requirements {
         fit
     }
 
-    fn fit_region<'r>(
-        &'r self,
-        board: &Board,
-        region: &'r Region,
-        loads: Loads,
-    ) -> RegionFit<'r> {
+    fn fit_region<'r>(&'r self, board: &Board, region: &'r Region, loads: Loads) -> RegionFit<'r> {
         let mut parts = Vec::new();
         if core::ptr::eq(region, &board.flash) {
             let files = [(UseKind::Program, self.bytes), (UseKind::External, self.external)];
@@ -312,7 +313,10 @@ impl Requirements {
             });
             if let Some((bytes, method, id)) = largest.max_by_key(|&(bytes, ..)| bytes) {
                 advice.extend(self.replan(of, (method, id, bytes)));
-                let others = board.all_regions().skip(1).map(|other| self.fit_region(board, other, board.loads));
+                let others = board
+                    .all_regions()
+                    .skip(1)
+                    .map(|other| self.fit_region(board, other, board.loads));
                 let free = others
                     .filter(|other| other.name != of.name && other.free() >= bytes)
                     .max_by_key(RegionFit::free);

@@ -64,8 +64,10 @@ pub struct MethodRow<'r> {
     pub output_count: u64,
     /// The bytes of inputs and outputs that no arena has.
     pub unplanned: u64,
-    /// The most bytes that a delegate asks for while it runs.
-    pub scratch: u64,
+    /// See [`MethodRequirements::method_allocator`].
+    pub method_allocator: u64,
+    /// See [`MethodRequirements::temporary_allocator`].
+    pub temporary_allocator: u64,
 }
 
 /// An input or output.
@@ -141,7 +143,8 @@ impl<'r> MethodRow<'r> {
             input_count: summary.input_count,
             output_count: summary.output_count,
             unplanned: method.unplanned,
-            scratch: method.scratch,
+            method_allocator: method.method_allocator,
+            temporary_allocator: method.temporary_allocator,
         }
     }
 }
