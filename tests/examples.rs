@@ -35,7 +35,7 @@ fn update(page: &str, runnable: impl Fn(&str) -> Option<String>) -> usize {
     let path = root.join(page);
     let folder = tempfile::tempdir().unwrap();
     // The files that examples read, and a folder for those that they write.
-    for name in ["tests/data/pte", "tests/data/ptd", "tests/data/other"] {
+    for name in ["tests/data/pte", "tests/data/ptd", "tests/data/other", "examples/boards"] {
         copy(&root.join(name), &folder.path().join(name));
     }
     fs::copy(root.join("README.md"), folder.path().join("README.md")).unwrap();

@@ -26,6 +26,7 @@ use pte_core::limits::Limits;
 use pte_core::model::PtdViews;
 use pte_core::operators::usage::UsageReport;
 use pte_core::payload::Scratch;
+use pte_core::pte::Pte;
 use pte_core::release::NEWEST;
 use pte_flat::quoted::UntrustedString;
 
@@ -208,7 +209,10 @@ impl Alignment {
             },
         };
         let segments = if count > 0 { container.segment_alignment } else { 1 };
-        let tables = container.layout.force_align.map_or(1, u64::from);
+        let tables = match file {
+            File::Pte(pte) => inline_alignment(pte),
+            File::Ptd(_) => 1,
+        };
         let asked = [
             Self::RUNTIME,
             Self { bytes: segments, reason: AlignmentReason::Segments },
@@ -230,6 +234,24 @@ impl AlignmentReason {
         }
     }
 }
+
+/// Returns the largest power of two, up to [`MOST`], at whose multiples all inline constants and payloads of a program
+/// begin.
+fn inline_alignment(pte: &Pte<'_>) -> u64 {
+    let program = pte.program();
+    let constants = program.constant_buffer().into_iter().flatten();
+    let payloads = program.backend_delegate_data().into_iter().flatten();
+    let data = constants.filter_map(|one| one.storage());
+    let data = data.chain(payloads.filter_map(|one| one.data()));
+    let places = data.filter(|data| !data.bytes().is_empty()).map(|data| u64::from(data.pos()));
+    match places.fold(0, |bits, place| bits | place) {
+        0 => 1,
+        bits => 1u64.checked_shl(bits.trailing_zeros()).unwrap_or(MOST).min(MOST),
+    }
+}
+
+/// The largest alignment that is assumed to be intended. A larger one is assumed to be chance.
+const MOST: u64 = 4096;
 
 /// A source without bytes, for views whose segments are not read.
 const NO_BYTES: &[u8] = &[];

@@ -64,7 +64,7 @@ fn alignment_follows_from_the_segments() {
         ("v0.2.0_inline_const.pte", 16, "runtime"),
         ("linear.pte", 128, "segments"),
         ("segment_alignment_4096.pte", 4096, "segments"),
-        ("v0.3.0_inline_const_align32.pte", 16, "runtime"),
+        ("v0.3.0_inline_const_align32.pte", 32, "tables"),
     ] {
         let shown = json(&["embed", "--json", &format!("tests/data/pte/{file}")]);
         assert_eq!(shown["alignment"], bytes, "{file}");
@@ -151,6 +151,15 @@ fn small_boards_are_too_small_by_so_much() {
         );
     }
     assert_snapshot("embed-small-boards", &page);
+}
+
+/// Inline constants that were exported with an alignment of 32 keep it: the file itself begins at a multiple of 32.
+#[test]
+fn inline_constants_keep_their_alignment() {
+    let file = "tests/data/pte/v0.3.0_inline_const_align32.pte";
+    let shown = json(&["embed", "--json", file]);
+    assert_eq!((&shown["alignment"], &shown["alignment_reason"]), (&32.into(), &"tables".into()));
+    assert!(good(&["embed", file, "--format", "c"]).contains("_Alignas(32)"));
 }
 
 /// Nothing is written for a board that the program does not fit.
