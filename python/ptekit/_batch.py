@@ -38,6 +38,8 @@ SCHEMA_FIELDS: tuple[tuple[str, str], ...] = (
     ("external_tensors", "int64"),
     ("external_bytes", "int64"),
     ("external_keys", "list<string>"),
+    ("missing", "int64"),
+    ("missing_keys", "list<string>"),
     ("flatbuffer_bytes", "int64"),
     ("padding_bytes", "int64"),
     ("segment_bytes", "int64"),

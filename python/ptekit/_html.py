@@ -68,20 +68,19 @@ def document(of: dict[str, Any]) -> str:
         return difference(of)
     if kind == "pte.graph":
         return instructions(of)
-    rows: list[tuple[str, object]] = []
-    for key, value in of.items():
-        is_list = isinstance(value, (list, dict))
-        rows.append((key, f"{len(value)} entries" if is_list else value))
-    return table(rows[:MOST_ROWS])
+    def shown(value: Any) -> object:
+        return f"{len(value)} entries" if type(value) in (list, dict) else value
+
+    return table([(key, shown(value)) for key, value in of.items()][:MOST_ROWS])
 
 
 def difference(of: dict[str, Any]) -> str:
     """Returns the differences of two files as a table."""
     rows: list[tuple[str, object]] = [(of["verdict"], f"{of['before']} → {of['after']}")]
     for row in of["differences"][:MOST_FINDINGS]:
-        sides = [(row.get(side) or {}).get("text", "nothing") for side in ("before", "after")]
+        before, after = (row[side]["text"] if row.get(side) else "nothing" for side in ("before", "after"))
         place = " ".join(filter(None, (row["method"], row["place"], row["what"])))
-        rows.append((f"{row['class']} {row['change']}", f"{place}: {sides[0]} → {sides[1]}"))
+        rows.append((f"{row['class']} {row['change']}", f"{place}: {before} → {after}"))
     more = of["count"] - min(len(of["differences"]), MOST_FINDINGS)
     if more > 0:
         rows.append(("…", f"{more} more"))
@@ -97,7 +96,8 @@ def instructions(of: dict[str, Any]) -> str:
             (method["name"] or "(no name)", f"{len(nodes)} instructions, {len(method['edges'])} edges")
         ]
         for node in nodes[:MOST_FINDINGS]:
-            arguments = ", ".join(text or "·" for text in node.get("arguments") or [])
+            names: list[str | None] = node.get("arguments") or []
+            arguments = ", ".join(text or "·" for text in names)
             name = node.get("name") or node["kind"]
             rows.append((f"{node['chain']}:{node['instruction']}", f"{name}({arguments})"))
         if len(nodes) > MOST_FINDINGS:

@@ -83,6 +83,8 @@ fn every_file_is_a_row() {
         c["external_tensors"].as_u64().unwrap() > 0 && c["external_bytes"].as_u64().unwrap() > 0
     );
     assert!(!c["external_keys"].as_array().unwrap().is_empty());
+    assert_eq!(c["status"], "incomplete");
+    assert!(!c["missing_keys"].as_array().unwrap().is_empty());
     assert_eq!(by_uri(&rows, "d.ptd")["kind"], "ptd");
     let refused = by_uri(&rows, "e.pte");
     assert_eq!((&refused["status"], &refused["kind"]), (&"refused".into(), &Value::Null));
