@@ -2,6 +2,9 @@
 //!
 //! `cargo bench --bench counts` needs `valgrind`: it runs this program under cachegrind, twice for each
 //! line, and what a second run of the same work adds is what the work costs.
+//!
+//! With the argument `record` it compares the counts with `benches/counts.txt`, and fails if one has grown by
+//! more than 1 %. `PTE_BLESS=1` writes the record. Counts depend on the profile: `.ci/run --counts` chooses it.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -38,19 +41,55 @@ const SUBJECTS: [Subject; 9] = [
 fn main() {
     let args = support::arguments().collect::<Vec<_>>();
     if let [name, times] = &args[..] {
+        // How threads share the work differs from run to run.
+        pte::check::judge_on_one_thread();
         let times: u32 = times.parse().unwrap_or_else(|error| panic!("{times}: {error}"));
         return run(name, times);
     }
+    if !support::measuring() {
+        return SUBJECTS.iter().for_each(|(name, ..)| run(name, 1));
+    }
+    let compares = args.first().is_some_and(|arg| arg == "record");
+    let (path, compiler) = (concat!(env!("CARGO_MANIFEST_DIR"), "/benches/counts.txt"), compiler());
+    let recorded = std::fs::read_to_string(path).unwrap_or_default();
+    let blesses = std::env::var_os("PTE_BLESS").is_some();
+    if compares && !blesses && recorded.lines().next() != Some(&compiler[..]) {
+        return println!(
+            "SKIPPED: instruction counts: {path} is of another compiler than {compiler}"
+        );
+    }
+    let (mut record, mut has_grown) = (format!("{compiler}\n"), false);
     for (name, ..) in SUBJECTS {
-        if !support::measuring() {
-            run(name, 1);
-        } else if let (Some(once), Some(more)) = (count(name, 1), count(name, 11)) {
-            println!("{name:<20} {:>12} instructions", (more - once) / 10);
-        } else {
-            println!("valgrind cannot be run: nothing is counted");
-            return;
+        let (Some(once), Some(more)) = (count(name, 1), count(name, 11)) else {
+            return println!("SKIPPED: instruction counts: valgrind cannot be run");
+        };
+        let counted = (more - once) / 10;
+        println!("{name:<20} {counted:>12} instructions");
+        record += &format!("{name:<20} {counted:>12}\n");
+        if compares && !blesses {
+            let line = recorded.lines().find_map(|line| line.strip_prefix(name));
+            let before = line.and_then(|line| line.trim().parse::<u64>().ok());
+            let before = before.unwrap_or_else(|| panic!("{path} has no count of {name}"));
+            if counted * 100 > before * 101 {
+                println!("{name}: more than 1 % above the recorded {before}");
+                has_grown = true;
+            }
         }
     }
+    if compares && blesses {
+        std::fs::write(path, record).unwrap_or_else(|error| panic!("{path}: {error}"));
+    }
+    assert!(
+        !has_grown,
+        "counts have grown: PTE_BLESS=1 .ci/run --counts records them; CHANGELOG.md has the reason"
+    );
+}
+
+/// Returns the version of the compiler and the architecture, on which counts depend.
+fn compiler() -> String {
+    let output = Command::new("rustc").arg("--version").output();
+    let version = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    format!("{}, {}", version.unwrap_or_default(), std::env::consts::ARCH)
 }
 
 fn run(wanted: &str, times: u32) {
@@ -64,6 +103,12 @@ fn run(wanted: &str, times: u32) {
 fn count(name: &str, times: u32) -> Option<u64> {
     let this = std::env::current_exe().ok()?;
     let mut command = Command::new("valgrind");
+    // What the C library copies with depends on the processor, and the stack's place on the environment.
+    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    command.env(
+        "GLIBC_TUNABLES",
+        "glibc.cpu.hwcaps=-AVX2,-AVX,-AVX512F,-AVX512VL,-AVX512BW,-ERMS,-FSRM",
+    );
     command.args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]);
     let output = command.arg(this).args([name, &times.to_string()]).output().ok()?;
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
