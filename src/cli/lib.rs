@@ -160,7 +160,10 @@ Examples:
   pte size model.pte                     its size by part
   pte size new.pte --against old.pte     why one is larger than the other
   pte size model.pte --budget 8MB        a size gate for CI: exit status 1 if it is larger
-  pte memory model.pte                   planned memory, and the tensors at the peak
+  pte check model.pte --kernels portable,prim
+                                         do these libraries have all of its operators?
+  pte memory model.pte                   arenas, pools of the runtime, and the tensors at the peak
+  pte embed model.pte -o model.c         a C array, aligned; --board board.toml: does it fit?
   pte diff old.pte new.pte               differences in meaning, not in numbering or layout
   pte ops model.pte --format yaml        its operators, for a selective build
   pte extract model.pte --delegate forward:0 -o blob.bin
