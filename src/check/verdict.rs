@@ -73,7 +73,7 @@ impl MissingKeys {
     }
 
     /// Returns the first keys: those of tensors, then those that delegates use. At most
-    /// [`Limits::findings_per_rule`] are kept.
+    /// `findings_per_rule` of [`Limits`](pte_core::Limits) are kept.
     #[must_use]
     pub fn keys(&self) -> &[UntrustedString] {
         &self.keys

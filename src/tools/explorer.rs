@@ -58,7 +58,7 @@ pub use node::{
     Attribute, AttributeValue, Attributes, ExplorerNode, IncomingEdge, Measures, Metadata,
     NodeConfig, NodeStyle,
 };
-pub use overlay::{GradientStop, NodeData, Overlay, Threshold};
+pub use overlay::{GradientStop, GraphNumbers, NodeData, NodeNumber, Overlay, Threshold};
 
 use constants::ConstantTexts;
 use findings::{FindingPlace, Findings, instruction_id, value_id};

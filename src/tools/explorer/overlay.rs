@@ -25,23 +25,39 @@ pub enum Overlay {
 /// The numbers of an overlay, by the id of the graph: the node data file that Model Explorer loads.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(transparent))]
-pub struct NodeData(BTreeMap<&'static str, GraphData>);
+pub struct NodeData(BTreeMap<&'static str, GraphNumbers>);
 
+/// The numbers of a graph, and their colours: a gradient or thresholds.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-struct GraphData {
-    name: &'static str,
-    results: BTreeMap<String, NodeNumber>,
+#[non_exhaustive]
+pub struct GraphNumbers {
+    /// The name of the overlay.
+    pub name: &'static str,
+    /// The number of each node that has one, by the id of the node.
+    pub results: BTreeMap<String, NodeNumber>,
+    /// The colours between the least and the greatest number.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "<[_]>::is_empty"))]
-    gradient: &'static [GradientStop],
+    pub gradient: &'static [GradientStop],
+    /// The colours up to some numbers.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "<[_]>::is_empty"))]
-    thresholds: &'static [Threshold],
+    pub thresholds: &'static [Threshold],
 }
 
+/// The number of a node.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-struct NodeNumber {
-    value: u64,
+#[non_exhaustive]
+pub struct NodeNumber {
+    /// The number.
+    pub value: u64,
+}
+
+impl NodeData {
+    /// Returns the numbers of each graph.
+    pub fn graphs(&self) -> impl Iterator<Item = &GraphNumbers> {
+        self.0.values()
+    }
 }
 
 /// A colour between the least number, 0, and the greatest, 1.
@@ -120,7 +136,7 @@ impl ExplorerDocument<'_> {
             Overlay::Findings => (&[][..], SEVERITIES),
             _ => (HEAT, &[][..]),
         };
-        let data = GraphData { name: overlay.name(), results, gradient, thresholds };
+        let data = GraphNumbers { name: overlay.name(), results, gradient, thresholds };
         NodeData(BTreeMap::from([(Self::GRAPH_ID, data)]))
     }
 }

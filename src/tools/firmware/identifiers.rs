@@ -46,7 +46,7 @@ impl Identifiers {
 }
 
 /// Returns the ASCII letters and digits of a name, with one underscore between them in place of other characters. At
-/// most [`MAX_CHARACTERS`] are kept. `None` if nothing is left.
+/// most 48 are kept. `None` if nothing is left.
 #[must_use]
 pub fn identifier(name: &str) -> Option<String> {
     let mut text = String::new();
