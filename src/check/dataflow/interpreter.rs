@@ -85,7 +85,9 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
             let before = self.is_later_run.then(|| self.state.clone());
             self.run_once(out);
             let is_stable = before.is_some_and(|before| self.state == before);
-            let is_coarse = self.is_widened || self.has_joined && self.state.is_tensor_unknown();
+            let is_tensor_unknown =
+                || self.state.is_tensor_unknown() || self.state.has_several_tensors();
+            let is_coarse = self.is_widened || self.has_joined && is_tensor_unknown();
             if self.has_error || is_stable && !is_coarse {
                 return;
             }

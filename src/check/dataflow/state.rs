@@ -235,6 +235,15 @@ impl State {
         self.is_memory_unknown || self.are_tensors_unknown
     }
 
+    /// Returns whether any value may be one of several tensors.
+    pub(super) fn has_several_tensors(&self) -> bool {
+        let tensor = Kinds::of(tag::Tensor);
+        self.values.iter().any(|value| match value.is {
+            Is::OneOf { may, some } => may.and(tensor).and(some) != Kinds::NONE,
+            Is::Known(_) | Is::Computed(_) => false,
+        })
+    }
+
     /// Sets the memory of all tensors to unknown, for the rest of the runs.
     pub(super) fn set_memory_unknown(&mut self) {
         self.is_memory_unknown = true;

@@ -277,6 +277,12 @@ fn filters_are_constants_unless_a_linear_layer_has_floats() {
     passes(&with(Constant, Constant, bytes), "constants");
     let found = judge(&with(Input, Constant, bytes));
     is_broken(&found, "xnnpack-attribute", "the filter is no constant", "filter");
+    // Only constants are converted to the datatype of the input.
+    passes(&inline(&with(Constant, Constant, ["fp16", "fp32", "fp32", "fp16"])), "converted");
+    for types in [["fp16", "fp32", "fp32", "fp16"], ["fp32", "fp16", "fp32", "fp32"]] {
+        let found = judge(&with(Input, Constant, types));
+        is_broken(&found, "xnnpack-attribute", "the filter is no constant", "not converted");
+    }
     let found = judge(&with(Constant, Constant, ["bf16", "bf16", "fp32", "fp32"]));
     assert!(found.is_empty(), "{found:?}");
     let found = judge(&with(Input, Constant, ["bf16", "bf16", "fp32", "fp32"]));

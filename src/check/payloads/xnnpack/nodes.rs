@@ -258,11 +258,16 @@ fn layer(kind: LayerKind, operands: &Operands<'_, '_>) -> Result<(), Wrong> {
         let message = format!("a filter of one element of {}", filter.datatype);
         return Err((&XNNPACK_CONSTANT_SHORT, message));
     }
-    // Only linear layers take a filter or bias that is not constant. It must have floats.
+    // Only linear layers take a filter or bias that is not constant. It must have floats, and a filter those of the
+    // input: only constants are converted.
     let may_be_computed = |value: &Value<'_>| {
         kind == LayerKind::FullyConnected && datatypes::is_float(value.datatype)
     };
-    for (name, value) in [("filter", Some(filter)), ("bias", bias)] {
+    let is_converted = filter.datatype != input.datatype;
+    for (name, value, is_constant) in
+        [("filter", Some(filter), is_converted), ("bias", bias, false)]
+    {
+        let may_be_computed = |value| !is_constant && may_be_computed(value);
         if value.is_some_and(|value| value.constant.is_none() && !may_be_computed(value)) {
             return Err((&XNNPACK_ATTRIBUTE, format!("the {name} is no constant")));
         }
@@ -393,6 +398,10 @@ fn convolution(
             &XNNPACK_ATTRIBUTE,
             format!("a filter of {shape} for {all_outputs} output channels"),
         ));
+    }
+    // The backend refuses to create a layer without channels, and may free memory of the graph twice then.
+    if shape.elements() == Some(0) {
+        return Err((&XNNPACK_ATTRIBUTE, format!("a filter of {shape}, which is empty")));
     }
     let dimension = match kind {
         LayerKind::Depthwise => shape.rank().saturating_sub(1),
