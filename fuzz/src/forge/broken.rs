@@ -13,8 +13,11 @@ use crate::smith;
 
 /// The rules of severity Error that no sample breaks, with the reason.
 pub const ELSEWHERE: &[(&str, &str)] = &[
+    ("backend-missing", "is about the backends of a build, not about a file alone"),
     ("field-missing", "is about payloads: tables of programs and data files require no field"),
+    ("memory-limit", "is about the limit of a caller, not about a file alone"),
     ("nesting-limit", "is about payloads: only graphs of the native backend are in one another"),
+    ("operator-missing", "is about the kernels of a build, not about a file alone"),
     ("program-limit", "takes a FlatBuffer of more than 2 GiB, or a lower limit of the reader"),
     ("tensor-size", "is an error of an accessor; check reports tensor-size-negative and the like"),
     ("unreadable", "is about a path, not about a file's bytes"),
@@ -36,7 +39,9 @@ static ALL: LazyLock<(Vec<&'static str>, Vec<&'static str>)> = LazyLock::new(|| 
 pub(super) static FIXTURES: LazyLock<BTreeMap<&'static str, fixed::Description>> =
     LazyLock::new(|| {
         let rules = pte::check::rules().filter(|rule| rule.severity == Severity::Error);
-        rules.filter_map(|rule| Some((rule.id, fixed::Description::read(rule.id)?))).collect()
+        let here =
+            rules.filter(|rule| ELSEWHERE.iter().all(|(elsewhere, _)| *elsewhere != rule.id));
+        here.filter_map(|rule| Some((rule.id, fixed::Description::read(rule.id)?))).collect()
     });
 
 /// Returns the rules of severity Error that a single file can break, in order.
