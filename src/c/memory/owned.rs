@@ -9,7 +9,7 @@ use super::arena::{Arena, PIECE_ALIGN};
 use super::{host, run};
 use crate::abi::pte_status;
 
-/// A value with an arena of its own, in which it is itself. It belongs to the caller of the library.
+/// A value and the arena that it is allocated in. Its owner is the caller of the library, who frees it.
 pub(crate) struct Owned<T> {
     arena: Arena,
     value: ManuallyDrop<T>,

@@ -141,14 +141,6 @@ impl ExplorerDocument<'_> {
     }
 }
 
-impl NodeData {
-    /// Returns the number of each node that has one, by its id.
-    pub fn numbers(&self) -> impl Iterator<Item = (&str, u64)> {
-        let results = self.0.values().flat_map(|data| &data.results);
-        results.map(|(id, number)| (id.as_str(), number.value))
-    }
-}
-
 /// The colours of numbers: little to much.
 const HEAT: &[GradientStop] =
     &[GradientStop { stop: 0, bg_color: "#ffffff" }, GradientStop { stop: 1, bg_color: "#f59e0b" }];

@@ -258,17 +258,15 @@ fn layer(kind: LayerKind, operands: &Operands<'_, '_>) -> Result<(), Wrong> {
         let message = format!("a filter of one element of {}", filter.datatype);
         return Err((&XNNPACK_CONSTANT_SHORT, message));
     }
-    // Only linear layers take a filter or bias that is not constant. It must have floats, and a filter those of the
-    // input: only constants are converted.
+    // Only linear layers take a filter or bias that is computed. It must have floats, and a filter those of the
+    // input: the backend converts constants alone.
     let may_be_computed = |value: &Value<'_>| {
         kind == LayerKind::FullyConnected && datatypes::is_float(value.datatype)
     };
-    let is_converted = filter.datatype != input.datatype;
-    for (name, value, is_constant) in
-        [("filter", Some(filter), is_converted), ("bias", bias, false)]
-    {
-        let may_be_computed = |value| !is_constant && may_be_computed(value);
-        if value.is_some_and(|value| value.constant.is_none() && !may_be_computed(value)) {
+    let may_filter = may_be_computed(filter) && filter.datatype == input.datatype;
+    let may_bias = bias.is_some_and(may_be_computed);
+    for (name, value, may) in [("filter", Some(filter), may_filter), ("bias", bias, may_bias)] {
+        if !may && value.is_some_and(|value| value.constant.is_none()) {
             return Err((&XNNPACK_ATTRIBUTE, format!("the {name} is no constant")));
         }
     }

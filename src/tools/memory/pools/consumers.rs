@@ -18,7 +18,7 @@ struct Row {
 #[derive(Clone, Copy)]
 enum Handle {
     Exact([u64; 2]),
-    /// At most so many: the build of the runtime decides.
+    /// An upper bound. The exact number depends on how the runtime is built.
     AtMost([u64; 2]),
     Unknown,
 }
