@@ -40,7 +40,7 @@ rules! {
         "Change the call in the model to what the operator takes, or export it again with a current release."
         Crashes ["6.10"];
     KERNEL_SHAPE = Error "kernel-shape"
-        "The tensors of a call have ranks and sizes that its kernel takes, if they are known from the file."
+        "The tensors of a call have ranks and sizes that its kernel takes, if they are known from the file, and its dimensions are constants."
         "The kernel aborts, divides by zero, or reads or writes past them."
         "Change the call in the model to what the operator takes, or export it again with a current release."
         Misreads ["6.10"];
@@ -59,6 +59,20 @@ rules! {
         "The runtime needs a library with its kernel; its calls are not judged."
         "Register a kernel for it in the runtime, or lower the call to a backend that has one."
         Ignores ["7.4.28"];
+}
+
+/// Returns the rule that a condition about a subject belongs to.
+fn rule_about(subject: Subject) -> &'static Rule {
+    match subject {
+        Subject::Dtype => &KERNEL_DTYPE,
+        Subject::Shape => &KERNEL_SHAPE,
+        Subject::Number => &KERNEL_NUMBER,
+        Subject::Quantized => &QUANTIZED_CONTRACT,
+        Subject::Strided => &STRIDED_OUT_OF_BOUNDS,
+        Subject::Indices => &INDEX_CONTENTS,
+        Subject::ZeroPoints => &ZERO_POINT_CONTENTS,
+        Subject::Range => &INFINITE_CONTENTS,
+    }
 }
 
 /// The operators of a plan.
@@ -119,17 +133,17 @@ impl Kernels {
         let Kernel { name, letters, .. } = kernel;
         let call = Call { values, name, letters, args: call.args()? };
         let broken = contracts::judge(&call, kernel.contract)?;
-        let rule = match broken.about {
-            Subject::Dtype => &KERNEL_DTYPE,
-            Subject::Shape => &KERNEL_SHAPE,
-            Subject::Number => &KERNEL_NUMBER,
-            Subject::Quantized => &QUANTIZED_CONTRACT,
-            Subject::Strided => &STRIDED_OUT_OF_BOUNDS,
-            Subject::Indices => &INDEX_CONTENTS,
-            Subject::ZeroPoints => &ZERO_POINT_CONTENTS,
-            Subject::Range => &INFINITE_CONTENTS,
-        };
-        Some((rule, broken.arg, broken.message))
+        Some((rule_about(broken.about), broken.arg, broken.message))
+    }
+
+    /// Returns the arguments of a call that its contract bounds and that exporters write as constants, each with the
+    /// rule about it.
+    pub(super) fn constant_args(
+        &self,
+        call: KernelCall<'_>,
+    ) -> impl Iterator<Item = (u8, &'static Rule)> {
+        let terms = self.kernel(call).map_or(&[][..], |kernel| kernel.contract);
+        contracts::constant_args(terms).map(|(arg, about)| (arg, rule_about(about)))
     }
 
     /// Returns the arguments that must not share memory with an output of the call, if there are any.

@@ -117,7 +117,22 @@ impl<'a> Judge<'_, '_, 'a> {
                 return Some((rule, Some(nth), message));
             }
         }
-        None
+        if state.is_still() { None } else { self.computed_constant(call, state) }
+    }
+
+    /// Reports a dimension or another bounded Int that instructions compute, so that its value is unknown.
+    fn computed_constant(self, call: KernelCall<'a>, state: &State) -> Option<BrokenRule> {
+        let args = call.args()?;
+        self.kernels.constant_args(call).find_map(|(nth, rule)| {
+            let index = args.get(nth.into())?;
+            let is_unknown = state.known(index).is_none() && state.computed(index).is_none();
+            (state.by(index) != By::File && is_unknown).then(|| {
+                let message = format!(
+                    "value {index}, which must be a constant, is computed, and nothing bounds it"
+                );
+                (rule, Some(nth.into()), message)
+            })
+        })
     }
 
     /// Judges an argument of a kernel by itself.

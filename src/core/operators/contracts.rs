@@ -36,6 +36,11 @@ pub fn element_args(terms: &[Term]) -> impl Iterator<Item = (u8, ElementKind)> {
     terms.iter().filter_map(|term| term.holds.element_arg())
 }
 
+/// Returns the dimensions and other bounded Ints that an exporter writes as constants, each with its condition's subject.
+pub fn constant_args(terms: &[Term]) -> impl Iterator<Item = (u8, Subject)> {
+    terms.iter().filter_map(|term| Some((term.holds.constant_arg()?, term.about)))
+}
+
 /// Returns the sizes that a call gives to the output at `out`, if the conditions determine them.
 pub fn sizes_after(terms: &[Term], out: u8) -> Option<SizesAfter> {
     terms.iter().find_map(|term| term.holds.sizes_after(out))

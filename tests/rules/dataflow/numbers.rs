@@ -58,12 +58,27 @@ fn a_second_run_meets_what_the_first_has_computed() {
                 COMPARE,
                 "jump g 1",
             ],
-            &[],
+            &["kernel-shape 0"],
         ),
         // The second iteration uses the results of the first, if the second certainly runs.
         (
             &["aten::sym_size.int a zero zero", "executorch_prim::lt.Scalar i i g", "jump g 0"],
             &["kernel-shape 0"],
+        ),
+    ]);
+}
+
+/// No exporter computes a dimension, and the kernel aborts at one that is out of range.
+#[test]
+fn a_dimension_that_nothing_bounds_is_refused() {
+    let size = "aten::sym_size.int a zero j";
+    all(&[
+        (&[size], &[]),
+        (&["executorch_prim::sub.Scalar i i zero", size], &[]),
+        (&["aten::_local_scalar_dense ix zero", size], &["kernel-shape 1"]),
+        (
+            &["executorch_prim::add.Scalar zero i zero", COMPARE, "jump g 0", size],
+            &["kernel-shape 3"],
         ),
     ]);
 }

@@ -238,6 +238,19 @@ impl Condition {
         }
     }
 
+    /// Returns the Int that the condition bounds, if it is one that upstream's signatures declare as `int`: an exporter
+    /// writes it as a constant. What they declare as `SymInt` has no such bounds.
+    pub(super) fn constant_arg(&self) -> Option<Arg> {
+        match *self {
+            Self::Dimension(arg, _)
+            | Self::Below(Number::Int(arg), Number::Rank(_))
+            | Self::AtLeast(Number::Int(arg), _)
+            | Self::AtMost(Number::Int(arg), _) => Some(arg),
+            Self::Any(conditions) => conditions.iter().find_map(Self::constant_arg),
+            _ => None,
+        }
+    }
+
     /// Returns the sizes that a call gives to an output, if the condition determines them.
     pub(super) fn sizes_after(&self, out: Arg) -> Option<SizesAfter> {
         match *self {
