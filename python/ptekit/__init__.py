@@ -11,10 +11,9 @@ the interpreter's lock, so threads run side by side.
 from __future__ import annotations
 
 from ._batch import SCHEMA_FIELDS, scan_batch
-from ._check import Finding, Report, check
+from ._check import CheckError, Finding, Report, check
+from ._document import Document, Graph
 from ._documents import (
-    Document,
-    Graph,
     diff,
     graph,
     info,
@@ -25,7 +24,8 @@ from ._documents import (
     profile,
     size,
 )
-from ._errors import CheckError, PteError
+from ._edit import Edit
+from ._errors import PteError
 from ._file import Data, Program, open
 from ._objects import (
     Delegate,
@@ -39,7 +39,7 @@ from ._objects import (
     Value,
 )
 from ._ptekit import __version__
-from ._write import Edit, PtdBuilder, convert, load_file, save_file
+from ._write import PtdBuilder, convert, load_file, save_file
 
 __all__ = [
     "SCHEMA_FIELDS",

@@ -1,18 +1,20 @@
-"""Tensors as numpy arrays, which import numpy when they are made."""
+"""Tensors as numpy arrays, and back. numpy is imported when an array is made."""
 
 from __future__ import annotations
 
 import math
+import sys
 
 from ._errors import PteError
+from ._ptekit import dtypes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeAlias
 
     import numpy
 
-    from ._objects import Tensor
+    Array: TypeAlias = numpy.ndarray[Any, Any]
 
 # PyTorch's names that numpy has, but for byte order: files are little-endian.
 PLAIN = frozenset(
@@ -47,21 +49,24 @@ def dtype_of(name: str) -> numpy.dtype[Any]:
     return extended
 
 
-def array(tensor: Tensor, copy: bool) -> numpy.ndarray[Any, Any]:
-    """Returns the elements of a tensor, or the bytes of a blob."""
+def array(
+    name: str | None,
+    sizes: list[int] | None,
+    dim_order: list[int] | None,
+    buffer: bytearray | memoryview,
+) -> Array:
+    """Returns the elements of a tensor; without a dtype's name the bytes of a blob."""
     import numpy as np
 
-    dtype = np.dtype("uint8") if tensor.dtype is None else dtype_of(tensor.dtype)
-    buffer = bytearray(tensor.read()) if copy else tensor.view()
-    if tensor.dtype is None:
-        return np.frombuffer(buffer, dtype)
-    sizes = tensor.sizes or []
-    order = tensor.dim_order or list(range(len(sizes)))
+    if name is None:
+        return np.frombuffer(buffer, np.dtype("uint8"))
+    dtype, sizes = dtype_of(name), sizes or []
+    order = dim_order or list(range(len(sizes)))
     if any(size < 0 for size in sizes) or sorted(order) != list(range(len(sizes))):
         raise PteError(f"sizes {sizes} and dim order {order} do not fit", "shape")
     count = math.prod(sizes)
     if count * dtype.itemsize > len(buffer):
-        message = f"{tensor.dtype}{sizes} needs {count * dtype.itemsize} bytes, and has {len(buffer)}"
+        message = f"{name}{sizes} needs {count * dtype.itemsize} bytes, and has {len(buffer)}"
         raise PteError(message, "short-data")
     if count == 0:
         flat = np.empty(0, dtype)
@@ -70,3 +75,40 @@ def array(tensor: Tensor, copy: bool) -> numpy.ndarray[Any, Any]:
     # In memory the dimensions are in dim order; the view has them in the order of the sizes.
     stored = flat.reshape([sizes[dim] for dim in order])
     return stored.transpose([order.index(dim) for dim in range(len(order))])
+
+
+def schema_code(array: Array) -> int:
+    """Returns the number in the schema of an array's dtype.
+
+    Raises:
+        PteError: There is none.
+    """
+    return schema_code_of(array.dtype.name)
+
+
+def schema_code_of(name: str) -> int:
+    """Returns the number in the schema of the dtype that PyTorch calls `name`.
+
+    Raises:
+        PteError: There is none.
+    """
+    for code, _, torch in dtypes():
+        if torch == name:
+            return code
+    raise PteError(f"a .ptd has no dtype {name}", "no-dtype")
+
+
+def torch_name_of(code: int) -> str:
+    """Returns PyTorch's name of the dtype with a number in the schema."""
+    return next(torch for known, _, torch in dtypes() if known == code)
+
+
+def elements(array: Array) -> bytes:
+    """Returns the elements in the order of the dimensions, little-endian."""
+    if array.dtype.byteorder == ">" or (array.dtype.byteorder == "=" and _IS_BIG):
+        array = array.astype(array.dtype.newbyteorder("<"))
+    data: bytes = array.tobytes()
+    return data
+
+
+_IS_BIG = sys.byteorder == "big"

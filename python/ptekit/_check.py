@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 
-from ._errors import CheckError
-from ._file import File, open_handle, shown_name
-from ._objects import decoded
+from ._decode import decoded
+from ._errors import PteError
+from ._opened import Opened, open_handle, shown_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
-    from ._file import Source
+    from ._opened import Source
     from ._ptekit import Checked, Judge
 
 
@@ -48,6 +48,15 @@ class Finding:
     def __repr__(self) -> str:
         place = "" if self.offset is None else f" at {self.offset:#x}"
         return f"<{self.severity}[{self.rule}] {self.message}{place} in {self.data_file or self.file}>"
+
+
+class CheckError(PteError):
+    """A report has Errors; raised by `Report.raise_for_errors`.
+
+    The attributes are those of the first Error. `findings` has all of them.
+    """
+
+    findings: tuple[Finding, ...] = ()
 
 
 class Report:
@@ -136,15 +145,19 @@ class Report:
         return f"<ptekit.Report of {files}: {self.verdict}, {counts}>"
 
     def _repr_html_(self) -> str:
-        from ._html import findings
+        from ._html import listing
 
-        return findings(self)
+        rows = (
+            (f"{finding.severity}[{finding.rule}]", f"{finding.message} in {finding.file}")
+            for finding in self.findings
+        )
+        return listing(rows, len(self), ("ok", "no findings"))
 
 
 def check(
-    files: Source | File | Iterable[Source | File],
+    files: Source | Opened | Iterable[Source | Opened],
     *,
-    data: Iterable[Source | File] = (),
+    data: Iterable[Source | Opened] = (),
     runtime: str | None = None,
     policy: Mapping[str, str] | None = None,
     preset: str | None = None,
@@ -185,14 +198,14 @@ def check(
     from ._ptekit import Judge
 
     allow, deny = _policy(policy or {})
-    handles = [of.handle if isinstance(of, File) else open_handle(of, trusted) for of in data]
+    handles = [of.handle if isinstance(of, Opened) else open_handle(of, trusted) for of in data]
     linked = None if backends is None else list(backends)
     judge = Judge(handles, (allow, deny), preset, runtime, scan, trusted, (kernels, linked), (require_data, max_memory))
     return Report([_checked(judge, of) for of in _several(files)])
 
 
-def _checked(judge: Judge, of: Source | File) -> Checked:
-    if isinstance(of, File):
+def _checked(judge: Judge, of: Source | Opened) -> Checked:
+    if isinstance(of, Opened):
         return judge.handle(of.handle)
     if isinstance(of, (str, os.PathLike)):
         path = os.fspath(of)
@@ -200,8 +213,8 @@ def _checked(judge: Judge, of: Source | File) -> Checked:
     return judge.bytes(of if isinstance(of, bytes) else bytes(memoryview(of)), "<bytes>")
 
 
-def _several(files: Source | File | Iterable[Source | File]) -> Iterable[Source | File]:
-    if isinstance(files, (str, os.PathLike, File)):
+def _several(files: Source | Opened | Iterable[Source | Opened]) -> Iterable[Source | Opened]:
+    if isinstance(files, (str, os.PathLike, Opened)):
         return [files]
     try:
         return [memoryview(files)]  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -1,40 +1,27 @@
-"""The documents of the command, as Python objects."""
+"""Makes the documents of the command."""
 
 from __future__ import annotations
 
 import os
 
-from ._file import File, open_handle, shown_name
-from ._objects import decoded
+from ._decode import decoded
+from ._document import Document, Graph
+from ._opened import Opened, open_handle, shown_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any, TypeAlias
+    from typing import TypeAlias
 
-    from ._file import Source
+    from ._opened import Source
     from ._ptekit import Handle
 
-    Given: TypeAlias = Source | File
-
-if TYPE_CHECKING:
-    _Dict: TypeAlias = dict[str, Any]
-else:
-    _Dict = dict
-
-
-class Document(_Dict):
-    """A document: the object that the command's `--json` prints. docs/cli.md has its fields."""
-
-    def _repr_html_(self) -> str:
-        from ._html import document
-
-        return document(self)
+    Given: TypeAlias = Source | Opened
 
 
 def handle_of(file: Given) -> Handle:
     """Returns the handle of an opened file, or of one that is opened now."""
-    return file.handle if isinstance(file, File) else open_handle(file)
+    return file.handle if isinstance(file, Opened) else open_handle(file)
 
 
 def info(file: Given) -> Document:
@@ -141,69 +128,6 @@ def profile(file: Source, *, program: Given | None = None, method: str | None = 
     return Document(decoded(_ptekit.profile(None, whole, "<bytes>", named, method)))
 
 
-class Graph:
-    """The instructions of a program's methods, and what flows between them."""
-
-    def __init__(self, document: Document) -> None:
-        self._document = document
-
-    def to_dict(self) -> Document:
-        """Returns the document of `pte graph --json`."""
-        return self._document
-
-    @property
-    def methods(self) -> list[dict[str, Any]]:
-        """The graph of each method: its nodes and edges, as in the document."""
-        methods: list[dict[str, Any]] = self._document["methods"]
-        return methods
-
-    def to_networkx(self) -> Any:
-        """Returns a `networkx.MultiDiGraph`. Nodes are named by their `id`; attributes are those of the document.
-
-        Raises:
-            ImportError: networkx is not installed.
-        """
-        from importlib import import_module
-
-        # It has no types.
-        graph: Any = import_module("networkx").MultiDiGraph()
-        for method in self.methods:
-            for node in method["nodes"]:
-                graph.add_node(node["id"], method=method["name"], **node)
-            for edge in method["edges"]:
-                facts = {key: edge[key] for key in edge if key not in ("from", "to")}
-                graph.add_edge(edge["from"], edge["to"], **facts)
-        return graph
-
-    def to_dot(self) -> str:
-        """Returns the graph in the language of Graphviz."""
-        lines = ["digraph {", "  node [shape=box];"]
-        for nth, method in enumerate(self.methods):
-            lines.append(f"  subgraph cluster_{nth} {{")
-            lines.append(f"    label={_quoted(method['name'] or '')};")
-            for node in method["nodes"]:
-                label = node.get("name") or node.get("text") or node["kind"]
-                lines.append(f"    {_quoted(node['id'])} [label={_quoted(label)}];")
-            lines.append("  }")
-            for edge in method["edges"]:
-                ends = f"{_quoted(edge['from'])} -> {_quoted(edge['to'])}"
-                lines.append(f"  {ends} [label={_quoted(edge.get('text') or '')}];")
-        return "\n".join([*lines, "}", ""])
-
-    def _repr_html_(self) -> str:
-        return self._document._repr_html_()
-
-    def __repr__(self) -> str:
-        nodes = sum(len(method["nodes"]) for method in self.methods)
-        edges = sum(len(method["edges"]) for method in self.methods)
-        return f"<ptekit.Graph: {len(self.methods)} methods, {nodes} nodes, {edges} edges>"
-
-
 def graph(file: Given, *, method: str | None = None) -> Graph:
     """Returns the data-flow graph of a program, or of one of its methods."""
     return Graph(Document(decoded(handle_of(file).graph(method))))
-
-
-def _quoted(text: object) -> str:
-    plain = str(text).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{plain}"'

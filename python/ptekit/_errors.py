@@ -37,18 +37,3 @@ class PteError(Exception):
         if self.path:
             text += f", {self.path}"
         return text
-
-
-class CheckError(PteError):
-    """A report has Errors; raised by `Report.raise_for_errors`.
-
-    The attributes are those of the first Error. `findings` has all of them.
-    """
-
-    findings: tuple[Finding, ...] = ()
-
-
-# A name of an annotation alone: `_check` imports this file.
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ._check import Finding

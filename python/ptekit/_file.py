@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 from . import _html
-from ._errors import PteError
+from ._decode import decoded, signature
+from ._document import Document
+from ._edit import Edit
 from ._objects import (
     Delegate,
     Method,
@@ -14,26 +14,20 @@ from ._objects import (
     Segment,
     Tensor,
     Tensors,
-    decoded,
     decoded_constant,
     decoded_tensor,
     entry_tensor,
-    torch_name,
 )
-from ._ptekit import Handle, methods, operator_calls, version
+from ._opened import Opened, open_handle
+from ._ptekit import methods, operator_calls, version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import TracebackType
-    from typing import Any, Self, TypeAlias
+    from typing import Any
 
-    from typing_extensions import Buffer
-
-    from ._documents import Document
-    from ._write import Edit
-
-    Source: TypeAlias = str | os.PathLike[str] | Buffer
+    from ._opened import Source
+    from ._ptekit import Handle
 
 
 def open(source: Source, *, trusted: bool = False) -> Program | Data:
@@ -54,44 +48,8 @@ def open(source: Source, *, trusted: bool = False) -> Program | Data:
     return Program(handle) if handle.kind == "pte" else Data(handle)
 
 
-def open_handle(source: Source, trusted: bool = False) -> Handle:
-    """Opens a handle of the extension."""
-    if isinstance(source, (str, os.PathLike)):
-        path = os.fspath(source)
-        return Handle.open_path(path, shown_name(path), trusted)
-    if not isinstance(source, bytes):
-        source = bytes(memoryview(source))
-    return Handle.open_bytes(source, "<bytes>", trusted)
-
-
-def shown_name(path: str) -> str:
-    """Returns a path with `\\x` for each byte that is not UTF-8, as the command shows it."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
-
-
-class File:
+class File(Opened):
     """What both kinds of files have."""
-
-    def __init__(self, handle: Handle) -> None:
-        self._open_handle: Handle | None = handle
-        self._view: tuple[memoryview, int] | None = None
-
-    @property
-    def handle(self) -> Handle:
-        """The handle of the extension. Not public."""
-        if self._open_handle is None:
-            raise ValueError("the file is closed")
-        return self._open_handle
-
-    @property
-    def name(self) -> str:
-        """The path, or `<bytes>`."""
-        return self.handle.name
-
-    @property
-    def nbytes(self) -> int:
-        """The length of the file in bytes."""
-        return self.handle.file_len
 
     @property
     def segments(self) -> list[Segment]:
@@ -123,74 +81,20 @@ class File:
         rows: list[dict[str, Any]] = decoded(self.handle.tensors())["tensors"]
         return rows
 
-    def read(self, begin: int, end: int) -> bytes:
-        """Returns a copy of a range of the file.
-
-        Raises:
-            PteError: The range is not in the file.
-            OSError: It cannot be read.
-        """
-        return self.handle.read(begin, end)
-
-    def view(self, begin: int, end: int) -> memoryview:
-        """Returns a read-only view of a range of the file, without a copy.
-
-        The file is mapped at the first call. The view keeps the map, also after `close`. If the file is
-        changed on disk, the view changes; if it is cut, reading the view ends the process: `read` is safe.
-
-        Raises:
-            PteError: The range is not in the file.
-            OSError: The file cannot be mapped.
-        """
-        handle = self.handle
-        if not 0 <= begin <= end <= handle.file_len:
-            raise PteError(f"bytes {begin} to {end} are not in the file", "past-end")
-        if self._view is None:
-            found, start = handle.buffer()
-            self._view = (memoryview(found), start)
-        view, start = self._view
-        if start + end > len(view):
-            raise PteError("the file became shorter", "past-end")
-        return view[start + begin : start + end]
-
     def size(self) -> Document:
         """Returns the document of `pte size --json`: bytes by part, and data that is stored more than once."""
-        from ._documents import size
-
-        return size(self)
+        return Document(decoded(self.handle.size(None)))
 
     def map(self, depth: int | None = None) -> Document:
         """Returns the document of `pte map --json`: what each byte belongs to."""
-        from ._documents import map
-
-        return map(self, depth=depth)
+        return Document(decoded(self.handle.map(depth)))
 
     def edit(self) -> Edit:
         """Returns a list of changes to this file, which `Edit.save` makes and writes."""
-        from ._write import Edit
-
         return Edit(self)
 
-    def close(self) -> None:
-        """Closes the file. Arrays and views that were made of it stay valid."""
-        self._open_handle = None
-        self._view = None
-
-    def __enter__(self) -> Self:
-        """Returns the file."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Closes the file."""
-        self.close()
-
     def _repr_html_(self) -> str:
-        return _html.page(self)
+        return _html.page(self.name, self.to_dict())
 
 
 class Program(File):
@@ -248,9 +152,10 @@ class Program(File):
 
     def memory(self, method: str | None = None) -> Document:
         """Returns the document of `pte memory --json`: arenas, live ranges, peaks and pools."""
-        from ._documents import memory
+        return Document(decoded(self.handle.memory(method)))
 
-        return memory(self, method=method)
+    def _repr_html_(self) -> str:
+        return super()._repr_html_() + _html.memory_pictures(self.memory())
 
     def __repr__(self) -> str:
         if self._open_handle is None:
@@ -307,21 +212,3 @@ class Data(File):
         facts = self.to_dict()
         blobs = f", {facts['blobs']} blobs" if facts["blobs"] else ""
         return f"<ptekit.Data {self.name!r}: {facts['tensors']} tensors{blobs}, {self.nbytes:,} bytes>"
-
-
-def signature(method: dict[str, Any]) -> str:
-    """Returns a method of a summary in words, such as `forward(float32[2, 8]) -> float32[2, 4]`."""
-
-    def side(values: list[dict[str, Any]], count: int) -> str:
-        texts: list[str] = []
-        for value in values:
-            sizes: list[int] | None = value.get("sizes")
-            dtype: str | int | None = value.get("dtype")
-            text: str = (value["type"] or "unknown") if dtype is None else torch_name(dtype)
-            texts.append(text if sizes is None else f"{text}{sizes}")
-        more = count - len(texts)
-        return ", ".join(texts) + (f", … {more} more" if more > 0 else "")
-
-    inputs = side(method["inputs"], method["input_count"])
-    outputs = side(method["outputs"], method["output_count"])
-    return f"{method['name'] or '(no name)'}({inputs}) -> {outputs or 'nothing'}"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
+from ._decode import signature
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
-
-    from ._check import Report
-    from ._file import File
-    from ._objects import Tensors
 
 
 def escaped(text: object) -> str:
@@ -18,13 +19,10 @@ def escaped(text: object) -> str:
     return escape(str(text))
 
 
-def page(file: File) -> str:
-    """Returns the summary of a file as a table, and the memory plan of a program as a picture."""
-    facts = file.to_dict()
-    rows: list[tuple[str, object]] = [("file", file.name), ("bytes", f"{facts['bytes']:,}")]
+def page(name: str, facts: dict[str, Any]) -> str:
+    """Returns the summary of a file as a table."""
+    rows: list[tuple[str, object]] = [("file", name), ("bytes", f"{facts['bytes']:,}")]
     if facts["kind"] == "pte":
-        from ._file import signature
-
         rows += [("method", signature(method)) for method in facts["methods"][:MOST_ROWS]]
         operators = facts["operators"]
         calls = [f"{row['calls']} × {row['name']}" for row in operators[:MOST_ROWS]]
@@ -42,11 +40,7 @@ def page(file: File) -> str:
             (str(row["dtype"]), f"{row['tensors']} tensors, {row['bytes']:,} bytes")
             for row in facts["dtypes"][:MOST_ROWS]
         ]
-    if facts["kind"] != "pte":
-        return table(rows)
-    from ._documents import memory
-
-    return table(rows) + memory_pictures(memory(file))
+    return table(rows)
 
 
 def table(rows: list[tuple[str, object]]) -> str:
@@ -57,6 +51,14 @@ def table(rows: list[tuple[str, object]]) -> str:
         for title, text in rows
     ]
     return f"<table>{''.join(cells)}</table>"
+
+
+def listing(rows: Iterable[tuple[str, object]], count: int, none: tuple[str, object]) -> str:
+    """Returns the first of `count` rows as a table, or the row `none` if there are none."""
+    first = list(islice(rows, MOST_FINDINGS))
+    if count > len(first):
+        first.append(("…", f"{count - len(first)} more"))
+    return table(first or [none])
 
 
 def document(of: dict[str, Any]) -> str:
@@ -106,16 +108,6 @@ def instructions(of: dict[str, Any]) -> str:
     return "".join(tables)
 
 
-def tensors(of: Tensors) -> str:
-    """Returns tensors and blobs as a table."""
-    rows: list[tuple[str, object]] = []
-    for nth, tensor in enumerate(of[:MOST_FINDINGS]):
-        rows.append((tensor.name or str(nth), repr(tensor)))
-    if len(of) > MOST_FINDINGS:
-        rows.append(("…", f"{len(of) - MOST_FINDINGS} more"))
-    return table(rows or [("tensors", "none")])
-
-
 def memory_pictures(of: dict[str, Any]) -> str:
     """Returns a picture of each arena: time to the right, offsets upwards, a box for each tensor."""
     pictures: list[str] = []
@@ -154,18 +146,6 @@ def picture(method: dict[str, Any], arena: dict[str, Any]) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
         f' viewBox="0 0 {width} {height}">{"".join(boxes)}</svg></figure>'
     )
-
-
-def findings(report: Report) -> str:
-    """Returns the findings of a report as a table."""
-    rows: list[tuple[str, object]] = [
-        (f"{finding.severity}[{finding.rule}]", f"{finding.message} in {finding.file}")
-        for finding in report.findings[:MOST_FINDINGS]
-    ]
-    more = len(report) - len(rows)
-    if more > 0:
-        rows.append(("…", f"{more} more"))
-    return table(rows or [("ok", "no findings")])
 
 
 MOST_ROWS = 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._decode import decoded_list, listed, nested, torch_name
 from ._errors import PteError
 
 TYPE_CHECKING = False
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
 
     import numpy
 
-    from ._file import File, Program
+    from ._opened import Opened
     from ._ptekit import Handle
 
 
@@ -31,7 +32,7 @@ class Tensor:
 
     def __init__(
         self,
-        file: File,
+        file: Opened,
         name: str | None,
         dtype: str | None,
         sizes: list[int] | None,
@@ -109,7 +110,8 @@ class Tensor:
         """
         from ._arrays import array
 
-        return array(self, copy)
+        buffer = bytearray(self.read()) if copy else self.view()
+        return array(self.dtype, self.sizes, self.dim_order, buffer)
 
     def __len__(self) -> int:
         return self.sizes[0] if self.sizes else self.nbytes
@@ -124,7 +126,7 @@ class Tensor:
 _OF_ENTRY = frozenset(("begin", "dim_order", "dtype", "end", "sizes", "storage"))
 
 
-def entry_tensor(file: File, handle: Handle, name: str, index: int) -> Tensor:
+def entry_tensor(file: Opened, handle: Handle, name: str, index: int) -> Tensor:
     """Returns the tensor or blob at an index of a data file, whose name is known."""
     tensor = Tensor.__new__(Tensor)
     tensor._file = file
@@ -133,7 +135,7 @@ def entry_tensor(file: File, handle: Handle, name: str, index: int) -> Tensor:
     return tensor
 
 
-def decoded_tensor(file: File, row: dict[str, Any]) -> Tensor:
+def decoded_tensor(file: Opened, row: dict[str, Any]) -> Tensor:
     """Returns the tensor of a row of the document `pte.tensors/1`."""
     dtype: str | int | None = row["dtype"]
     name = None if dtype is None else torch_name(dtype)
@@ -153,9 +155,10 @@ class Tensors(_Tensors):
     """A list of tensors and blobs, which shows itself as a table in a notebook."""
 
     def _repr_html_(self) -> str:
-        from ._html import tensors
+        from ._html import listing
 
-        return tensors(self)
+        rows = ((tensor.name or str(nth), repr(tensor)) for nth, tensor in enumerate(self))
+        return listing(rows, len(self), ("tensors", "none"))
 
 
 class PayloadConstant:
@@ -194,7 +197,7 @@ class PayloadConstant:
         "value",
     )
 
-    def __init__(self, file: File, row: dict[str, Any]) -> None:
+    def __init__(self, file: Opened, row: dict[str, Any]) -> None:
         self._file = file
         self.method: str | None = row["method"]
         self.delegate: int = row["delegate"]
@@ -237,24 +240,9 @@ class PayloadConstant:
         return f"<PayloadConstant {place}: {self.dtype}{self.sizes}{of}>"
 
 
-def decoded_constant(file: File, row: dict[str, Any]) -> PayloadConstant:
+def decoded_constant(file: Opened, row: dict[str, Any]) -> PayloadConstant:
     """Returns the constant of a row of the document `pte.tensors/1`."""
     return PayloadConstant(file, row)
-
-
-def torch_name(dtype: str | int) -> str:
-    """Returns PyTorch's name of a dtype that the schema names, or whose number a file has."""
-    from ._ptekit import dtypes
-
-    if not _TORCH_NAMES:
-        for code, schema, torch in dtypes():
-            _TORCH_NAMES[code] = torch
-            if schema is not None:
-                _TORCH_NAMES[schema] = torch
-    return _TORCH_NAMES.get(dtype, str(dtype))
-
-
-_TORCH_NAMES: dict[str | int, str] = {}
 
 
 class Value:
@@ -331,7 +319,7 @@ class Delegate:
 
     def __init__(
         self,
-        file: File,
+        file: Opened,
         index: int,
         backend: str,
         compile_specs: list[dict[str, Any]],
@@ -418,7 +406,7 @@ class Method:
 
     def __init__(
         self,
-        program: Program,
+        program: Opened,
         index: int,
         name: str,
         inputs: list[int],
@@ -547,34 +535,6 @@ class Method:
         return f"<Method {self.name!r}: ({side(self.inputs)}) -> {outputs}, {calls}>"
 
 
-def decoded(text: str) -> dict[str, Any]:
-    """Returns the object of a JSON text."""
-    import json
-
-    document: dict[str, Any] = json.loads(text)
-    return document
-
-
-def decoded_list(text: str) -> list[Any]:
-    """Returns the list of a JSON text."""
-    import json
-
-    rows: list[Any] = json.loads(text)
-    return rows
-
-
-def listed(table: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    """Returns a vector of tables, empty if it is not there."""
-    rows: list[dict[str, Any]] | None = table.get(key)
-    return rows or []
-
-
-def nested(table: dict[str, Any], key: str) -> dict[str, Any]:
-    """Returns a table in a field; empty if it is not there, or is the number of an unknown member."""
-    row: dict[str, Any] | int | None = table.get(key)
-    return row if isinstance(row, dict) else {}
-
-
 class NamedData:
     """A named blob of a program.
 
@@ -586,7 +546,7 @@ class NamedData:
 
     __slots__ = ("_file", "begin", "end", "key")
 
-    def __init__(self, file: File, key: str, begin: int, end: int) -> None:
+    def __init__(self, file: Opened, key: str, begin: int, end: int) -> None:
         self._file = file
         self.key = key
         self.begin = begin
@@ -620,7 +580,7 @@ class Segment:
 
     __slots__ = ("_file", "begin", "end", "index")
 
-    def __init__(self, file: File, index: int, begin: int | None, end: int | None) -> None:
+    def __init__(self, file: Opened, index: int, begin: int | None, end: int | None) -> None:
         self._file = file
         self.index = index
         self.begin = begin

@@ -11,8 +11,9 @@ use pte::{Limits, Ptd, package};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
+use crate::documents::text;
 use crate::error::{Failure, Result, guarded};
-use crate::handle::{Handle, text};
+use crate::handle::Handle;
 use crate::source::Source;
 
 /// A policy: the rules that are allowed and denied, the release, what the runtime links, and whether

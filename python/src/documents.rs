@@ -1,16 +1,17 @@
 //! Documents that the command writes a row at a time: here they are texts.
 
-use pte::File;
 use pte::check::NEWEST;
 use pte::map::{Map, MapDocument, Nesting, RangeEntry};
 use pte::memory::{DocumentWriter, Memory, MethodDocument, PointerWidth, Pools, Target};
 use pte::payload::{PayloadContents, Scratch};
-use pte::quoted::hex;
+use pte::quoted::{UntrustedString, hex};
 use pte::schema::program::view::ExecutionPlan;
+use pte::{File, Limits, document};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Failure, Result};
-use crate::handle::{Handle, text, utf8};
+use crate::source::Source;
 
 /// The budget of bytes for names in the documents of a file. A small file may repeat a long name.
 #[derive(Debug)]
@@ -21,8 +22,8 @@ pub(crate) struct Names {
 
 impl Names {
     /// Allows as many bytes as the file's limits do, and 1 MiB.
-    pub(crate) fn new(of: &Handle) -> Self {
-        let limit = of.opened.file_len().saturating_mul(of.limits.amplification.into());
+    pub(crate) fn new(of: &pte::Handle<Source>, limits: &Limits) -> Self {
+        let limit = of.file_len().saturating_mul(limits.amplification.into());
         let limit = limit.saturating_add(1 << 20);
         Self { left: limit, limit }
     }
@@ -49,8 +50,13 @@ pub(crate) fn blob(bytes: &[u8], inline: bool) -> Option<String> {
 }
 
 /// Returns the document `pte.memory/1`.
-pub(crate) fn memory(of: &Handle, method: Option<&str>) -> Result<String> {
-    let file = of.opened.file();
+pub(crate) fn memory(
+    of: &pte::Handle<Source>,
+    name: &UntrustedString,
+    limits: &Limits,
+    method: Option<&str>,
+) -> Result<String> {
+    let file = of.file();
     let pte = match &file {
         File::Pte(pte) => Some(pte),
         File::Ptd(_) => None,
@@ -63,10 +69,10 @@ pub(crate) fn memory(of: &Handle, method: Option<&str>) -> Result<String> {
     if let (Some(method), true) = (method, plans.is_empty()) {
         return Err(Failure::Value(format!("there is no method {method:?}")));
     }
-    let mut names = Names::new(of);
-    let scratch = Scratch::read(&of.opened, &of.limits)?;
+    let mut names = Names::new(of, limits);
+    let scratch = Scratch::read(of, limits)?;
     let mut out = Vec::new();
-    let mut document = DocumentWriter::begin(&mut out, &of.name, &file, plans.len())?;
+    let mut document = DocumentWriter::begin(&mut out, name, &file, plans.len())?;
     for plan in plans.iter().take(DocumentWriter::MOST_METHODS) {
         let Some(pte) = pte else { continue };
         let memory = Memory::of(pte, *plan);
@@ -81,9 +87,14 @@ pub(crate) fn memory(of: &Handle, method: Option<&str>) -> Result<String> {
 }
 
 /// Returns the document `pte.map/1`.
-pub(crate) fn map(of: &Handle, depth: Option<u32>) -> Result<String> {
-    let file = of.opened.file();
-    let payloads = PayloadContents::all_with_parts(&of.opened, &of.limits)?;
+pub(crate) fn map(
+    of: &pte::Handle<Source>,
+    name: &UntrustedString,
+    limits: &Limits,
+    depth: Option<u32>,
+) -> Result<String> {
+    let file = of.file();
+    let payloads = PayloadContents::all_with_parts(of, limits)?;
     let map = Map::in_detail_with_payloads(&file, &payloads);
     let nesting = match depth {
         Some(depth) => Nesting { depth, most: usize::MAX },
@@ -94,9 +105,21 @@ pub(crate) fn map(of: &Handle, depth: Option<u32>) -> Result<String> {
         let message = format!("the file has more than {most} ranges: leave the depth out");
         return Err(Failure::Absent { code: "work-limit", message });
     }
-    let mut names = Names::new(of);
+    let mut names = Names::new(of, limits);
     let rows = RangeEntry::all(&map, nesting, |name| names.charge(name))?;
-    text(&MapDocument::new(&of.name, file.file_len(), rows))
+    text(&MapDocument::new(name, file.file_len(), rows))
+}
+
+/// Returns the text of a document.
+pub(crate) fn text(document: &impl Serialize) -> Result<String> {
+    let mut out = Vec::new();
+    document::write_line(&mut out, document)?;
+    utf8(out)
+}
+
+/// Returns the bytes of a document as text.
+pub(crate) fn utf8(bytes: Vec<u8>) -> Result<String> {
+    String::from_utf8(bytes).map_err(|error| Failure::absent("internal", &error))
 }
 
 /// The longest `[ubyte]` that is always written as numbers, in bytes.

@@ -9,8 +9,9 @@ use pte::profile::Profile;
 use pte::quoted::UntrustedString;
 use pyo3::prelude::*;
 
+use crate::documents::text;
 use crate::error::{Failure, Result, guarded};
-use crate::handle::{Handle, limits, text};
+use crate::handle::{Handle, limits};
 use crate::source::Source;
 
 /// Returns the graph collection of a file on disk, or an overlay for it. A file that is refused or cannot be read has a

@@ -13,13 +13,12 @@ use pte::quoted::UntrustedString;
 use pte::schema::scalar::ScalarType;
 use pte::summary::{Summary, SummaryDocument};
 use pte::tensors::{ConstantRow, DocumentRow, TensorDocumentWriter, TensorRecord, TensorRow};
-use pte::{File, ForeignFormat, Limits, Pte, Source as _, document};
+use pte::{File, ForeignFormat, Limits, Pte, Source as _};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
-use serde::Serialize;
 
-use crate::documents::{self, Names};
+use crate::documents::{self, Names, text, utf8};
 use crate::error::{Failure, Result, guarded};
 use crate::mapping::Mapping;
 use crate::source::{Bytes, Source};
@@ -53,6 +52,11 @@ impl Handle {
         };
         let opened = pte::Handle::open(source, &limits)?;
         Ok(Self { opened, name, limits, bundle, order: OnceLock::new() })
+    }
+
+    /// Returns the budget for names in a document of the file.
+    pub(crate) fn names(&self) -> Names {
+        Names::new(&self.opened, &self.limits)
     }
 
     /// Returns the program.
@@ -161,7 +165,7 @@ impl Handle {
     fn named_data(&self, py: Python<'_>) -> PyResult<Vec<(String, u64, u64)>> {
         py.detach(|| {
             guarded(|| {
-                let mut names = Names::new(self);
+                let mut names = self.names();
                 let mut found = Vec::new();
                 for (key, range) in self.pte()?.named_data() {
                     let (key, (begin, end)) = (key.unwrap_or_default(), ends(range?));
@@ -179,7 +183,7 @@ impl Handle {
             guarded(|| {
                 let pte = self.pte()?;
                 let plan = pte.program().execution_plan().and_then(|plans| plans.get(method));
-                let mut names = Names::new(self);
+                let mut names = self.names();
                 let mut found = Vec::new();
                 for delegate in plan.and_then(|plan| plan.delegates()).into_iter().flatten() {
                     let id = delegate.id().unwrap_or_default();
@@ -201,7 +205,7 @@ impl Handle {
     fn keys(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         py.detach(|| {
             guarded(|| {
-                let mut names = Names::new(self);
+                let mut names = self.names();
                 let ptd = self.ptd()?;
                 let keys = (0..ptd.entry_count()).filter_map(|nth| ptd.key(nth));
                 keys.map(|key| names.charge(key).map(|()| key.to_owned())).collect()
@@ -269,7 +273,7 @@ impl Handle {
         py.detach(|| {
             guarded(|| {
                 let file = self.opened.file();
-                let mut names = Names::new(self);
+                let mut names = self.names();
                 let mut out = Vec::new();
                 let start = self.bundle.map(|(_, start)| start);
                 let mut document = TensorDocumentWriter::begin(&mut out, &self.name, start)?;
@@ -307,7 +311,7 @@ impl Handle {
                 let Some(base) = base else {
                     let file = self.opened.file();
                     let map = Map::with_payloads(&file, &payloads);
-                    let mut names = Names::new(self);
+                    let mut names = self.names();
                     let stored = StoredFile::of(&self.name, &map, |name| names.charge(name))?;
                     let found = Duplicates::of_handle(&stored, &self.opened)?;
                     let document = SizeDocument::new(&files, None, None, u32::MAX);
@@ -335,12 +339,14 @@ impl Handle {
 
     /// Returns the document `pte.memory/1`.
     fn memory(&self, py: Python<'_>, method: Option<String>) -> PyResult<String> {
-        py.detach(|| guarded(|| documents::memory(self, method.as_deref())))
+        py.detach(|| {
+            guarded(|| documents::memory(&self.opened, &self.name, &self.limits, method.as_deref()))
+        })
     }
 
     /// Returns the document `pte.map/1`.
     fn map(&self, py: Python<'_>, depth: Option<u32>) -> PyResult<String> {
-        py.detach(|| guarded(|| documents::map(self, depth)))
+        py.detach(|| guarded(|| documents::map(&self.opened, &self.name, &self.limits, depth)))
     }
 }
 
@@ -376,18 +382,6 @@ fn facts(entry: &ptd::Entry<'_>) -> Result<Entry> {
     let order = layout.dim_order.map(|order| order.iter().collect());
     let dtype = layout.scalar_type;
     Ok((Some(dtype.0), dtype.torch_name(), sizes, order, begin, end))
-}
-
-/// Returns the text of a document.
-pub(crate) fn text(document: &impl Serialize) -> Result<String> {
-    let mut out = Vec::new();
-    document::write_line(&mut out, document)?;
-    utf8(out)
-}
-
-/// Returns the bytes of a document as text.
-pub(crate) fn utf8(bytes: Vec<u8>) -> Result<String> {
-    String::from_utf8(bytes).map_err(|error| Failure::absent("internal", &error))
 }
 
 fn ends(range: Range<u64>) -> (u64, u64) {

@@ -39,7 +39,7 @@ pub(crate) fn operator_calls(py: Python<'_>, of: &Handle) -> PyResult<Vec<(Strin
 pub(crate) fn methods(py: Python<'_>, of: &Handle) -> PyResult<Vec<Head>> {
     py.detach(|| {
         guarded(|| {
-            let mut names = Names::new(of);
+            let mut names = of.names();
             let plans = of.pte()?.program().execution_plan();
             plans.into_iter().flatten().map(|plan| head(plan, &mut names)).collect()
         })
@@ -57,7 +57,7 @@ pub(crate) fn values(
 ) -> PyResult<String> {
     py.detach(|| {
         guarded(|| {
-            let (pte, mut names) = (of.pte()?, Names::new(of));
+            let (pte, mut names) = (of.pte()?, of.names());
             let values = plan(&pte, method)?.values();
             let mut write = |value, out: &mut String| write_value(&pte, value, &mut names, out);
             let Some(indices) = indices else {

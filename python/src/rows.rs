@@ -6,8 +6,8 @@ use pte::remote::{Client, RemoteOptions};
 use pte::scan::{Depth, Scan};
 use pyo3::prelude::*;
 
+use crate::documents::text;
 use crate::error::{Failure, Result, guarded};
-use crate::handle::text;
 
 /// The settings of rows, and the client of URLs, which keeps its connections.
 #[pyclass(frozen, module = "ptekit._ptekit")]

@@ -12,8 +12,9 @@ use pte::profile::Profile;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
+use crate::documents::text;
 use crate::error::{Failure, Result, guarded};
-use crate::handle::{Handle, text};
+use crate::handle::Handle;
 use crate::source::Source;
 
 /// Returns the document `pte.ops/1` of programs. `against` is the text of a list of operators.

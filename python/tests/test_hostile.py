@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ptekit
-from ptekit._file import signature
+from ptekit._decode import signature
 
 THREADS = 8
 

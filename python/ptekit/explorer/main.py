@@ -22,7 +22,7 @@ from model_explorer.node_data_provider import (
     NodeDataProviderResult,
 )
 
-from .._file import shown_name
+from .._opened import shown_name
 from .._ptekit import explorer
 
 ADAPTER_ID = "ptekit"
