@@ -652,6 +652,18 @@ fn a_loop_ends_if_its_condition_may_change() {
     ]);
 }
 
+#[test]
+fn a_branch_inside_a_loop_does_not_end_it() {
+    let add = "aten::add.out a b i c c";
+    all(&[
+        (&["jump g 2", add, "jump no 0"], &["loop-forever 2"]),
+        (&["jump f 2", add, "jump g 0"], &["loop-endless 2"]),
+        // A jump leaves the loop, to the end or to a place before it.
+        (&["jump g 3", add, "jump no 0", add], &[]),
+        (&[COMPARE, add, "jump g 0", add, "jump no 2"], &[]),
+    ]);
+}
+
 /// The rule holds without a known operator, without calls, and with memory for each tensor at
 /// first.
 #[test]

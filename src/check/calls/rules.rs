@@ -111,12 +111,12 @@ rules! {
         UNUSUAL
         Refuses ["7.4.33", "7.7.16", "8.2 c4983ce1f7"];
     LOOP_ENDLESS = Warning "loop-endless"
-        "A loop changes the condition of its backward jump, or contains another jump."
+        "A loop changes the condition of its backward jump, or another jump leaves it."
         "While the condition is false, nothing can make it true: the runtime gives up after ten million steps."
         "Change the model so that the loop ends."
         Refuses ["7.4.33", "7.7.16", "8.2 c4983ce1f7"];
     LOOP_FOREVER = Error "loop-forever"
-        "A backward jump is not taken every time: its condition is not a constant false, or the loop contains another jump."
+        "A backward jump is not taken every time: its condition is not a constant false, or another jump leaves the loop."
         "The method never ends by itself: the runtime gives up after ten million instructions, hours with real kernels."
         "Change the model so that the loop ends."
         Refuses ["7.4.33", "7.7.16", "8.2 c4983ce1f7"];
