@@ -93,7 +93,7 @@ impl Ledger {
         Refused
     }
 
-    /// Records that the system has no memory.
+    /// Records a failed allocation.
     #[cold]
     #[inline(never)]
     fn refuse(&mut self) -> Refused {

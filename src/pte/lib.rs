@@ -26,6 +26,64 @@
 //! once, in [`schema`]. The verifier, the views, the JSON form and the `.fbs` text read that
 //! declaration.
 //!
+//! # Examples
+//!
+//! For a file without an Error, `Pte::sound` and `Ptd::sound` return types without impossible cases: indices
+//! are resolved, tensors have sizes, calls have operators.
+//!
+//! ```rust
+//! use pte::Sound;
+//! use pte::sound::Operation;
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let bytes = std::fs::read("../../tests/data/pte/linear.pte")?;
+//!     let program = pte::Pte::read(&bytes)?.sound()?; // or the report of the Errors
+//!     for method in program.methods() {
+//!         for instruction in method.chains().flat_map(|chain| chain.instructions()) {
+//!             if let Operation::Kernel { operator, args } = instruction {
+//!                 println!("{} calls {operator} with {} values", method.name(), args.len());
+//!             }
+//!         }
+//!     }
+//!     Ok(())
+//! }
+//! ```
+//!
+//! Any file that was read can be converted to plain structs, changed, and written again. Unchanged parts keep
+//! their bytes: docs/writers.md describes the layouts of the tools of ten releases.
+//!
+//! ```rust
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let bytes = std::fs::read("../../tests/data/pte/linear.pte")?;
+//!     let pte = pte::Pte::read(&bytes)?;
+//!     let mut model = pte.to_model()?;
+//!     model.lay_out_like(pte.region()); // as the tool that wrote it would
+//!     assert_eq!(model.image()?.to_bytes()?, bytes);
+//!     model.set_data("labels", b"yes\nno\n".to_vec().into());
+//!     let changed = model.image()?.to_bytes()?;
+//!     assert_eq!(pte::Pte::read(&changed)?.named_data().count(), 1);
+//!     Ok(())
+//! }
+//! ```
+//! `model::json` reads models from JSON.
+//!
+//! `build::PtdBuilder` makes a `.ptd` from named tensors:
+//!
+//! ```rust
+//! use pte::Check;
+//! use pte::build::{PtdBuilder, Shape};
+//! use pte::schema::scalar::ScalarType;
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let bias: Vec<u8> = [1.0f32, -1.0].iter().flat_map(|x| x.to_le_bytes()).collect();
+//!     let mut ptd = PtdBuilder::new();
+//!     ptd.tensor("linear.bias", Shape::new(ScalarType::FLOAT, [2]), bias)?;
+//!     let bytes = ptd.finish()?.image()?.to_bytes()?;
+//!     assert!(pte::Ptd::read(&bytes)?.check().findings().is_empty());
+//!     Ok(())
+//! }
+//! ```
+//!
 //! # Features
 //!
 //! - Without features, the library needs only `alloc`.

@@ -169,7 +169,7 @@ schema! {
 
     tables:
 
-    /// An integer, or the value that has it.
+    /// An integer literal, or the id of the value that holds the integer.
     table IntOrVid {
         0 literal: i64 = 0,
         1 vid: ?Vid,

@@ -206,8 +206,8 @@ schema! {
     table KernelCall {
         /// The index in `ExecutionPlan.operators`.
         0 op_index: i32 = 0,
-        /// Indices of values: the schema's arguments, the outputs, and then the outputs again as
-        /// results.
+        /// Indices of values: the schema's arguments, then its `out` arguments, then the returns, which
+        /// repeat the `out` arguments.
         1 args: [i32],
     }
 

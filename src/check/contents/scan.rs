@@ -129,7 +129,7 @@ struct Parts<'f> {
     segments: Vec<u32>,
     /// For each position in `segments`, the position of the segment with the greatest end up to it.
     last: Vec<u32>,
-    /// Payloads inside the FlatBuffer that are not empty, sorted in the same way.
+    /// The non-empty inline payloads, sorted by begin, then by end.
     payloads: Vec<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! The documents `pte.rules/1` and `pte.explain/1`: every name that a finding may have.
+//! The documents `pte.rules/1` and `pte.explain/1`: every id that a finding may have.
 
 use alloc::format;
 use alloc::string::String;

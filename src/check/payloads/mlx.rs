@@ -336,7 +336,7 @@ struct Wrong {
     count: u64,
 }
 
-/// Returns the first index of a field that is out of range.
+/// Returns the first out-of-range index in a field.
 fn operand(node: Raw<'_>, field: &FieldDesc, counts: &Counts) -> Option<Wrong> {
     let compare = |of: &'static str, index: u32| {
         let (what, count) = match of {

@@ -492,7 +492,7 @@ impl<'a> OpenPayload<'a> {
         };
         let uses = ConstantUses::of(&graph);
         if !has_header {
-            // Without a header, constants have no keys and are already in the payload.
+            // A payload without a header cannot refer to named data: its constants stay inside.
             let is_fixed = matches!(home, ConstantHome::Named { .. }) && !uses.is_empty();
             return Ok(if is_fixed { Err(FixedPayload::Headerless) } else { Ok(None) });
         }

@@ -12,12 +12,12 @@ use pte_schema::program::TensorDataLocation;
 
 /// Collects the data that moves out of several programs in one `.ptd`, in which equal data is stored once.
 ///
-/// Two programs may have the same key. If its data is equal in both, they share the entry. Otherwise a
-/// constant of the later program gets another key, of which its tensors learn. A key of named data
-/// stays what it is, since payloads ask for it: different data is an error.
+/// Two programs may have the same key. If its data is equal in both, they share the entry. Otherwise
+/// the later program's constant gets a new key, and its tensors are updated. A key of named data is not
+/// changed, since payloads ask for it: different data is an error.
 ///
-/// Runtimes refuse a key that is both in a program and in its `.ptd`, or in two of its `.ptd`s. Therefore
-/// no program may keep a key, in its own data or in another `.ptd`, that one of the others moves out.
+/// Runtimes refuse a key that is both in a program and in its `.ptd`, or in two of its `.ptd`s. So if
+/// one program moves a key out, no other may keep that key, in its own data or in another `.ptd`.
 #[derive(Debug)]
 pub struct SharedPtd<'a> {
     ptd: PtdModel<'a>,

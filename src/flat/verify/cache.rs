@@ -15,7 +15,7 @@ pub(super) struct LayoutCache<const CACHE_SLOTS: usize> {
     misses: Cell<u16>,
 }
 
-/// The size from which a buffer is verified with [`MANY_SLOTS`], and not with [`FEW_SLOTS`]. A
+/// Buffers of at least this size are verified with [`MANY_SLOTS`], smaller ones with [`FEW_SLOTS`]. A
 /// small cache is cheap to create and fits the L1 cache. A large one has few collisions.
 pub(super) const SMALL_BUFFER: u64 = 1 << 14;
 pub(super) const FEW_SLOTS: usize = 64;

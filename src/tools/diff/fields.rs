@@ -120,8 +120,8 @@ impl<'a> TableRef<'a> {
         self.raw.map(Raw::pos)
     }
 
-    /// Returns the field with the name of `other`, and the table. If the table has no such field,
-    /// returns `other` without a table: its value is then the default.
+    /// Returns this table's field with the name of `other`, and the table. If there is no such field,
+    /// returns `other` without a table: the value is then the default of `other`.
     fn like(self, other: &'static FieldDesc) -> (Option<Raw<'a>>, &'static FieldDesc) {
         match compared(self.desc).find(|field| field.name == other.name) {
             Some(field) => (self.raw, field),

@@ -55,7 +55,7 @@ pub(super) fn compare<S: Source>(
     }
     let mut before = entries(old.named_data().map(|(key, range)| (key, None, range)), a)?;
     let mut after = entries(new.named_data().map(|(key, range)| (key, None, range)), b)?;
-    // One program may have data inside that the other has in a `.ptd`.
+    // Data that one program contains may be in a `.ptd` of the other.
     lend(&before, &mut after, b)?;
     lend(&after, &mut before, a)?;
     // Data that a payload requests is compared with the payload. Its key has no meaning.

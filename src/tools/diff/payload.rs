@@ -323,7 +323,7 @@ impl<'g, 'p> Side<'g, 'p> {
         }
     }
 
-    /// Describes some of the nodes.
+    /// Describes the nodes in `range`.
     fn shown(&self, range: Range<u32>) -> Shown {
         let nodes = self.nodes.get(index(range.start)..index(range.end)).unwrap_or_default();
         let names: Vec<_> = nodes.iter().take(MOST_NODES).map(|node| node.operator).collect();

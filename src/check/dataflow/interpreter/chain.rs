@@ -41,8 +41,7 @@ impl<'a> Walk<'a> {
         method::instruction_of_chain(self.nth, self.view, pc)
     }
 
-    /// Returns the instructions of a loop before its backward jump, if none of them is a jump and no forward jump
-    /// leads into it.
+    /// Returns the loop's body without its backward jump, if the body is one basic block.
     fn straight(
         &self,
         repeated: Loop,
