@@ -3,7 +3,7 @@
 use alloc::format;
 use core::ops::Range;
 
-use self::loops::EndlessLoopFinder;
+use self::endless_loops::EndlessLoopFinder;
 use self::rules::{
     ARGS_INDEX, ARGS_MISSING, CHAINS_SEVERAL, DELEGATE_INDEX, INSTRUCTION_EMPTY,
     INSTRUCTION_UNKNOWN, INSTRUCTIONS_MISSING, LOOP_ENDLESS, LOOP_FOREVER, OPERATOR_INDEX,
@@ -21,7 +21,7 @@ use pte_schema::program::tag;
 use pte_schema::program::view::{self, Chain, InstructionArguments, KernelCall};
 
 mod control;
-mod loops;
+mod endless_loops;
 mod operators;
 pub(super) mod rules;
 mod traces;

@@ -1,14 +1,14 @@
-//! Parses a release of the runtime, such as `0.7` or `1.5.1`.
+//! Parses a release of the runtime, such as `0.7` or `1.3.1`.
 
 use core::fmt;
 
-use pte_core::release::Release;
+use pte_core::release::{NEWEST_VERSION, Release};
 
 /// The reason why a text is no release of the runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReleaseError {
-    /// The text is not of the form `1.5` or `1.5.1`.
+    /// The text is not of the form `1.5` or `1.3.1`.
     Syntax,
     /// The number is before the first release, 0.1.
     BeforeFirst,
@@ -16,12 +16,12 @@ pub enum ReleaseError {
     NoSuchRelease,
 }
 
-/// Parses a release such as `0.7` or `1.5.1`. The third number is ignored.
+/// Parses a release such as `0.7` or `1.3.1`. The third number is ignored.
 ///
 /// ```
 /// use pte::check::{ReleaseError, parse_release};
 ///
-/// assert_eq!(parse_release("1.5.1"), Ok((1, 5)));
+/// assert_eq!(parse_release("1.3.1"), Ok((1, 3)));
 /// assert_eq!(parse_release("0.8"), Err(ReleaseError::NoSuchRelease));
 /// ```
 ///
@@ -49,11 +49,11 @@ pub fn parse_release(text: &str) -> Result<Release, ReleaseError> {
 
 impl fmt::Display for ReleaseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Syntax => "expected a release such as 0.7 or 1.5.1",
-            Self::BeforeFirst => "the first release is 0.1",
-            Self::NoSuchRelease => "no such release: 0.7 was followed by 1.0",
-        })
+        match self {
+            Self::Syntax => write!(f, "expected a release such as 0.7 or {NEWEST_VERSION}"),
+            Self::BeforeFirst => f.write_str("the first release is 0.1"),
+            Self::NoSuchRelease => f.write_str("no such release: 0.7 was followed by 1.0"),
+        }
     }
 }
 
@@ -68,14 +68,14 @@ mod tests {
         for (text, release) in [
             ("0.1", Ok((0, 1))),
             ("0.7", Ok((0, 7))),
-            ("1.5.1", Ok((1, 5))),
+            ("1.3.1", Ok((1, 3))),
             ("9.0", Ok((9, 0))),
             ("0.0", Err(ReleaseError::BeforeFirst)),
             ("0.8", Err(ReleaseError::NoSuchRelease)),
         ] {
             assert_eq!(parse_release(text), release, "{text}");
         }
-        for text in ["", "1", "1.", ".5", "1.5.", "1.5.x", "1.5.1.0", "+1.5", "1.99999999999"] {
+        for text in ["", "1", "1.", ".5", "1.5.", "1.5.x", "1.3.1.0", "+1.5", "1.99999999999"] {
             assert_eq!(parse_release(text), Err(ReleaseError::Syntax), "{text}");
         }
     }

@@ -22,7 +22,7 @@ mod table;
 pub mod usage;
 mod yaml;
 
-pub use kernel::{Copied, Hazard, Kernel, OLDEST, TESTED_RELEASES};
+pub use kernel::{Copied, Hazard, Kernel, OLDEST};
 pub use kind::{Gives, Kind, Kinds};
 pub use library::{LIBRARIES, Library};
 pub use names::argument_names;

@@ -14,7 +14,7 @@ pub struct Facts {
     pub release: Release,
     /// The version of its newest wheel on PyPI, or of its tag.
     pub version: &'static str,
-    /// The backends in its wheel for Linux on x86-64; empty if the wheel was not run.
+    /// The backends in its wheel for Linux on x86-64; empty if the wheel was not run (see [`was_run`]).
     pub backends: &'static [&'static str],
     /// The rules of lower severity that are Errors for this release (format.md §1.3, §4.3, §11.3).
     pub refuses: &'static [&'static str],
@@ -69,6 +69,11 @@ pub const NEWEST: Release = LAST.release;
 pub const NEWEST_VERSION: &str = LAST.version;
 
 const BEFORE_1_5: &[&str] = &["old-generation", "xnnpack-named-referenced"];
+
+/// Returns whether the wheel of a release was run: its backends and the dtypes of its kernels are known.
+pub fn was_run(release: Release) -> bool {
+    RELEASES.iter().any(|facts| facts.release == release && !facts.backends.is_empty())
+}
 
 impl Facts {
     const fn new(release: Release, version: &'static str) -> Self {

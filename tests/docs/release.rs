@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use pte::check::{NEWEST, NEWEST_VERSION};
 use pte::flat::desc::{Kind, ScalarDesc};
-use pte::operators::{KERNELS, OLDEST, TESTED_RELEASES};
-use pte::release::{Facts, RELEASES};
+use pte::operators::{KERNELS, OLDEST};
+use pte::release::{Facts, RELEASES, was_run};
 use pte::schema::scalar::ScalarType;
 
 use crate::schema::SCHEMAS;
@@ -120,11 +120,12 @@ fn rows(facts: &Facts) -> [(&'static str, Vec<String>); 7] {
     }
     let new = KERNELS.iter().filter(|kernel| kernel.since == release && release > OLDEST);
     let operators = new.map(|kernel| kernel.name.to_owned()).collect();
-    let before = TESTED_RELEASES.iter().rev().find(|run| **run < release);
+    let before =
+        RELEASES.iter().rev().map(|facts| facts.release).find(|&run| run < release && was_run(run));
     let dtypes = KERNELS.iter().filter_map(|kernel| {
         let takes = |release, dtype| kernel.takes(release, ScalarType(dtype)) == Some(true);
         let is_gained = |&dtype: &i8| {
-            before.is_some_and(|&before| {
+            before.is_some_and(|before| {
                 let was = kernel.takes(before, ScalarType(dtype)) == Some(false);
                 was && takes(release, dtype)
             })

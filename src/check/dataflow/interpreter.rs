@@ -25,6 +25,7 @@ use pte_schema::program::view::{InstructionArguments, KernelTypes};
 use pte_schema::program::{is_list, tag};
 
 mod chain;
+mod loops;
 
 /// The most runs of a method that are interpreted.
 const MOST_RUNS: u32 = 4;

@@ -1,7 +1,7 @@
 //! What is known of an operator of the official runtime, in one row of a table.
 
 use super::contracts::Term;
-use crate::release::Release;
+use crate::release::{Release, was_run};
 use pte_schema::scalar::ScalarType;
 
 /// An operator of the official runtime.
@@ -22,15 +22,12 @@ pub struct Kernel {
     pub hazard: Option<Hazard>,
     /// The argument that the kernel copies to its output.
     pub copied: Option<Copied>,
-    /// The dtypes that the kernel accepts for its first tensor in the first release of [`TESTED_RELEASES`]: a bit for
+    /// The dtypes that the kernel accepts for its first tensor in the first release that was run: a bit for
     /// each `ScalarType`; 0 if no valid call was run in that release (`tests/tools/dtypes.py`).
     pub dtypes: u32,
     /// The later releases at which the dtypes change, with the dtypes from there on.
     pub dtypes_since: &'static [(Release, u32)],
 }
-
-/// The releases whose kernels were run with each dtype of `TESTED_DTYPES`.
-pub const TESTED_RELEASES: &[Release] = &[(1, 2), (1, 3), (1, 4), (1, 5)];
 
 /// The dtypes that kernels were run with: all but quantized ones, bits and floats of 8 bits.
 const TESTED_DTYPES: u32 = 0x3800_8fff;
@@ -47,7 +44,7 @@ impl Kernel {
     /// release or the kernel was not run with it.
     pub fn takes(&self, release: Release, dtype: ScalarType) -> Option<bool> {
         let bit = 1u32.checked_shl(u32::try_from(dtype.0).ok()?)?;
-        if TESTED_DTYPES & bit == 0 || !TESTED_RELEASES.contains(&release) {
+        if TESTED_DTYPES & bit == 0 || !was_run(release) {
             return None;
         }
         let change = self.dtypes_since.iter().rfind(|(since, _)| *since <= release);

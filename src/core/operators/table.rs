@@ -298,7 +298,7 @@ pub fn rearranges(operator: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::release::NEWEST;
+    use crate::release::{NEWEST, was_run};
 
     #[test]
     fn rows_are_sorted_and_their_facts_fit_their_letters() {
@@ -316,15 +316,12 @@ mod tests {
                 assert!("tTov".contains(letter(arg)), "{name}: {arg} is {}", letter(arg));
             }
             assert!(row.dtypes_since.is_sorted_by(|(one, _), (next, _)| one < next), "{name}");
-            assert!(
-                row.dtypes_since.iter().all(|(release, _)| TESTED_RELEASES.contains(release)),
-                "{name}"
-            );
+            assert!(row.dtypes_since.iter().all(|&(release, _)| was_run(release)), "{name}");
             if let Some(copied) = &row.copied {
                 assert!(letter(copied.source) == 't' && row.letters.contains('w'), "{name}");
             }
         }
         assert!(kernel("aten::add").is_none());
-        assert_eq!(TESTED_RELEASES.last(), Some(&NEWEST), "see docs/new-release.md");
+        assert!(was_run(NEWEST), "see docs/new-release.md");
     }
 }
