@@ -1,7 +1,8 @@
 //! Whole processes: what someone waits for at the prompt.
 //!
-//! `cargo bench --bench command [-- GIGABYTES [FLATC PROGRAM.fbs]]`: `sha256sum` and, where it is given,
-//! `flatc` take turns with the command. Files are made in a temporary folder: TMPDIR says where.
+//! `cargo bench --bench command [-- GIGABYTES [FLATC PROGRAM.fbs [MANY]]]`: `sha256sum` and, where they are
+//! given, `flatc` and the program of `peers/many.cpp` take turns with the command. Files are made in a temporary
+//! folder: TMPDIR says where.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -47,7 +48,7 @@ fn main() {
     println!("{:<34} {ours:9.1} ms  {:.2} x sha256sum", "pte tensors --hash", ours / theirs);
     drop(fs::remove_file(&full));
 
-    let count = if measuring() { 1000 } else { 10 };
+    let count = if measuring() { 10_000 } else { 10 };
     let small = at("small");
     fs::create_dir(&small).unwrap_or_else(|error| panic!("{error}"));
     for nth in 0..count {
@@ -55,18 +56,19 @@ fn main() {
         fs::write(small.join(format!("{nth}.pte")), bytes).unwrap_or_else(|e| panic!("{e}"));
     }
     let all = best(pte(&["check"]).arg(&small));
-    println!(
-        "{:<34} {:9.3} ms each",
-        format!("pte check of {count} files"),
-        all / f64::from(count)
-    );
+    print!("{:<34} {:9.3} ms each", format!("pte check of {count} files"), all / f64::from(count));
+    if let [_, _, _, many] = &args[..] {
+        let theirs = best(Command::new(many).arg(&small));
+        print!("  {:.2} x C++", all / theirs);
+    }
+    println!();
 
     let program = at("large.pte");
     let bytes = large(if measuring() { 100_000 } else { 100 });
     fs::write(&program, bytes).unwrap_or_else(|error| panic!("{error}"));
     let ours = best(pte(&["dump"]).arg(&program));
     print!("{:<34} {ours:9.1} ms", "pte dump");
-    if let [_, flatc, schema] = &args[..] {
+    if let [_, flatc, schema, ..] = &args[..] {
         let mut flatc = Command::new(flatc);
         flatc.args(["--json", "--strict-json", "--defaults-json", "--raw-binary", "-o"]);
         let theirs = best(flatc.arg(folder.path()).arg(schema).arg("--").arg(&program));

@@ -121,9 +121,9 @@ pub(super) fn report_unknown(
         return;
     }
     // The first constant of a graph is reserved, and its key may be empty.
-    let is_missing = |key: &&String| !key.is_empty() && !named.is_own(key);
+    let is_missing = |key: &&str| !key.is_empty() && !named.is_own(key);
     let (mut count, mut first) = (0u64, None);
-    for key in requested.keys.iter().filter(is_missing) {
+    for key in requested.iter().filter(is_missing) {
         count = count.saturating_add(1);
         first.get_or_insert(key);
         if !tensors.has(key) {
@@ -201,8 +201,7 @@ impl<'d> Files<'d> {
                 let here =
                     |found: &&FirstEntry| (found.file, found.nth, found.used) == (file, nth, false);
                 cost::look_up(key, self.first.len());
-                cost::look_up(key, requested.keys.len());
-                if self.first.get(key).filter(here).is_some() && !requested.keys.contains(key) {
+                if self.first.get(key).filter(here).is_some() && !requested.has(key) {
                     let path = || data::path(ptd, nth);
                     out.find(&KEY_UNUSED, entry.offset(), path, || {
                         format!("{} is not used", Quoted(key))

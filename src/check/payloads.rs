@@ -185,21 +185,48 @@ fn is_written(key: &str) -> bool {
 /// The keys that the payloads of a program request.
 #[derive(Default)]
 pub(super) struct RequestedKeys {
-    /// Every key that a payload names.
-    pub(super) keys: BTreeSet<String>,
+    /// The keys, which may be repeated before [`finish`](Self::finish); `None` if no rule needs them.
+    keys: Option<Vec<String>>,
+    /// The number of different keys when they were sorted last.
+    distinct: usize,
     /// Whether payloads that cannot be read may request other keys.
     pub(super) is_incomplete: bool,
 }
 
 impl RequestedKeys {
-    /// Adds the keys that a graph names.
-    fn add<'k>(&mut self, keys: impl Iterator<Item = &'k str>) {
-        for key in keys {
-            cost::look_up(key, self.keys.len());
-            if !self.keys.contains(key) {
-                self.keys.insert(key.into());
+    /// Adds the keys that a graph names, if a rule needs them.
+    fn add<'k>(&mut self, added: impl Iterator<Item = &'k str>) {
+        let Some(keys) = &mut self.keys else { return };
+        for key in added {
+            cost::look_up(key, keys.len());
+            keys.push(key.into());
+            // A file may name a key repeatedly. The memory is that of the different keys.
+            if keys.len() / 2 >= self.distinct.max(512) {
+                keys.sort_unstable();
+                keys.dedup();
+                self.distinct = keys.len();
             }
         }
+    }
+
+    /// Returns the keys, sorted.
+    fn finish(mut self) -> Self {
+        let keys = self.keys.get_or_insert_default();
+        keys.sort_unstable();
+        keys.dedup();
+        self
+    }
+
+    /// Returns every key that a payload names, in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.keys.iter().flatten().map(String::as_str)
+    }
+
+    /// Returns whether a payload names `key`.
+    pub(super) fn has(&self, key: &str) -> bool {
+        let keys = self.keys.as_deref().unwrap_or_default();
+        cost::look_up(key, keys.len());
+        keys.binary_search_by(|own| own.as_str().cmp(key)).is_ok()
     }
 }
 
@@ -271,7 +298,7 @@ pub(crate) fn judge<'b, E>(
     };
     let left = limits.bytes_visited(pte.file_len());
     let mut bytes = Bytes { read: &mut read, left, is_exhausted: false };
-    let mut requested = RequestedKeys::default();
+    let mut requested = RequestedKeys { keys: Some(Vec::new()), ..RequestedKeys::default() };
     let Users { plans, calls: all_calls, by_range } = Users::of(pte, &mut requested);
     for plan in &plans {
         qnn::judge(plan, limits, &mut |len| bytes.pay(len), out);
@@ -289,7 +316,7 @@ pub(crate) fn judge<'b, E>(
             });
         }
     }
-    failed.map_or(Ok(requested), Err)
+    failed.map_or(Ok(requested.finish()), Err)
 }
 
 /// Judges a standalone payload, package, profile or ETRecord. If its backend has rules, the graph is
@@ -560,5 +587,23 @@ impl<'r> Bytes<'r> {
         self.left = left.unwrap_or_default();
         self.is_exhausted |= left.is_none();
         left.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeated_keys_are_kept_once_and_in_order() {
+        let names: Vec<_> = (0..1000).map(|nth| format!("{nth:04}")).collect();
+        let mut requested = RequestedKeys { keys: Some(Vec::new()), ..RequestedKeys::default() };
+        for _ in 0..10 {
+            requested.add(names.iter().rev().map(String::as_str));
+            assert!(requested.keys.as_ref().is_some_and(|keys| keys.len() <= 2 * names.len()));
+        }
+        let requested = requested.finish();
+        assert!(requested.iter().eq(&names));
+        assert!(requested.has("0500") && !requested.has("1000"));
     }
 }

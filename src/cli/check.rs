@@ -384,11 +384,19 @@ fn take_out(baseline: &mut Baseline, outcomes: &mut [Outcome]) -> u64 {
 /// Removes paths of files that are already in the list, and returns their number.
 fn drop_repeated(found: &mut Vec<PathToCheck>) -> u64 {
     let (mut seen, all) = (BTreeSet::new(), found.len());
+    // Adjacent paths mostly have the same folder, whose place is asked for once.
+    let mut last: Option<(PathBuf, Option<PathBuf>)> = None;
     // A link and its target have different places. A path without a name or a folder has none.
-    let place = |path: &Path| {
+    let mut place = |path: &Path| {
         let name = path.file_name()?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        Some(folder.unwrap_or(Path::new(".")).canonicalize().ok()?.join(name))
+        let folder = folder.unwrap_or(Path::new("."));
+        if last.as_ref().is_none_or(|(last, _)| last.as_os_str() != folder.as_os_str()) {
+            last = Some((folder.to_owned(), folder.canonicalize().ok()));
+        }
+        let (_, canonical) = last.as_ref()?;
+        // Compared as texts, which is faster than part by part.
+        Some(canonical.as_ref()?.join(name).into_os_string())
     };
     found.retain(|found| place(&found.path).is_none_or(|place| seen.insert(place)));
     wide(all.saturating_sub(found.len()))

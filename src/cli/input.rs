@@ -137,9 +137,38 @@ pub(super) struct BundlePlace {
 /// The place of the bytes of an input.
 #[derive(Debug)]
 enum BytesPlace {
-    Disk(fs::File),
+    Disk(DiskFile),
     #[cfg(feature = "remote")]
     Remote(Box<pte::remote::RemoteFile>),
+}
+
+/// A file on disk. Its length and its first bytes are asked for once, so that a small file takes one read.
+#[derive(Debug)]
+struct DiskFile {
+    file: fs::File,
+    len: u64,
+    /// The first bytes: at most [`HEAD_LEN`].
+    head: Vec<u8>,
+}
+
+/// The number of bytes at the start of a file that are read at once.
+const HEAD_LEN: u64 = 1 << 14;
+
+impl DiskFile {
+    fn new(file: fs::File, len: u64) -> io::Result<Self> {
+        let mut head = vec![0; usize::try_from(len.min(HEAD_LEN)).unwrap_or_default()];
+        Source::read_at(&file, 0, &mut head)?;
+        Ok(Self { file, len, head })
+    }
+
+    fn read_at(&self, pos: u64, out: &mut [u8]) -> io::Result<()> {
+        let from = usize::try_from(pos).ok().and_then(|pos| self.head.get(pos..)?.get(..out.len()));
+        match from {
+            Some(bytes) => out.copy_from_slice(bytes),
+            None => Source::read_at(&self.file, pos, out)?,
+        }
+        Ok(())
+    }
 }
 
 /// A file that is read by ranges, or a range of a file.
@@ -342,8 +371,12 @@ impl Bytes {
             let file = opened.map_err(|error| Problem::io(name, error.into()))?;
             return Ok(Self { file: BytesPlace::Remote(Box::new(file)), part: None });
         }
-        match open(path).map_err(|error| Problem::io(name, error))? {
-            (file, Some(_)) => Ok(Self { file: BytesPlace::Disk(file), part: None }),
+        let problem = |error| Problem::io(name, error);
+        match open(path).map_err(problem)? {
+            (file, Some(len)) => {
+                let file = DiskFile::new(file, len).map_err(problem)?;
+                Ok(Self { file: BytesPlace::Disk(file), part: None })
+            }
             // A pipe or a device cannot be read by ranges, so it is copied.
             (file, None) => Self::stream(file, name, streams),
         }
@@ -386,6 +419,7 @@ impl Bytes {
         if copied == rest && from.read(&mut [0]).map_err(problem)? != 0 {
             return Err(long_stream(name));
         }
+        let spool = spool.size().and_then(|len| DiskFile::new(spool, len)).map_err(problem)?;
         Ok(Self { file: BytesPlace::Disk(spool), part: None })
     }
 
@@ -619,7 +653,7 @@ impl Source for Bytes {
         match &self.part {
             Some(part) => Ok(part.end.saturating_sub(part.start)),
             None => match &self.file {
-                BytesPlace::Disk(file) => file.size(),
+                BytesPlace::Disk(file) => Ok(file.len),
                 #[cfg(feature = "remote")]
                 BytesPlace::Remote(file) => file.size(),
             },
@@ -630,7 +664,7 @@ impl Source for Bytes {
         let start = self.part.as_ref().map_or(0, |part| part.start);
         let pos = start.saturating_add(pos);
         match &self.file {
-            BytesPlace::Disk(file) => Source::read_at(file, pos, out),
+            BytesPlace::Disk(file) => file.read_at(pos, out),
             #[cfg(feature = "remote")]
             BytesPlace::Remote(file) => file.read_at(pos, out),
         }
@@ -650,7 +684,7 @@ impl Source for Bytes {
     fn file(&self) -> Option<&fs::File> {
         match &self.file {
             // Offsets in a part differ from those in the file, so only a whole file is returned.
-            BytesPlace::Disk(file) => self.part.is_none().then_some(file),
+            BytesPlace::Disk(disk) => self.part.is_none().then_some(&disk.file),
             #[cfg(feature = "remote")]
             BytesPlace::Remote(_) => None,
         }

@@ -47,6 +47,8 @@ pub struct TableDesc {
     pub(crate) has_required: bool,
     /// The slot and the declaration of the table's union. A table has at most one.
     pub union: Option<(u16, &'static UnionDesc)>,
+    /// The members of that union.
+    pub(crate) members: &'static [Member],
     /// The maximum size of the table in a file, plus an offset to the table, without the vtable.
     written: u16,
     /// A hash of the name. Tables of different types may share a vtable, so the hash is part of the
@@ -99,7 +101,7 @@ impl Inline {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Form {
     Leaf,
-    Union(&'static UnionDesc),
+    Union,
     /// One vector of numbers, with the size of a number in bytes.
     Numbers(u16),
     Other,
@@ -346,9 +348,13 @@ impl TableDesc {
         }
         let form = match refs.split_at(index(refs_len)).0 {
             [] => Form::Leaf,
-            [Ref { to: To::Union(_, desc), .. }, _] => Form::Union(desc),
+            [Ref { to: To::Union(..), .. }, _] => Form::Union,
             [Ref { to: To::Numbers(size), .. }] => Form::Numbers(*size),
             _ => Form::Other,
+        };
+        let members = match union {
+            Some((_, desc)) => desc.members,
+            None => &[],
         };
         let is_rare = is_recursive || refs_len > PLACED_REFS;
         // A rare table has no layout indices, which a union needs for its two halves.
@@ -364,6 +370,7 @@ impl TableDesc {
             form,
             has_required,
             union,
+            members,
             written,
             seed: seed(name),
         }

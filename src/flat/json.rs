@@ -296,11 +296,15 @@ impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
     fn number(&mut self, number: Number) -> fmt::Result {
         match number {
             Number::Bool(value) => self.out.write_str(if value { "true" } else { "false" }),
-            // Printing an i128 is slow. Every integer of the formats fits one of these types.
-            Number::Int(value) => match (i64::try_from(value), u64::try_from(value)) {
-                (Ok(value), _) => write!(self.out, "{value}"),
-                (_, Ok(value)) => write!(self.out, "{value}"),
-                _ => write!(self.out, "{value}"),
+            // Printing an i128 is slow. Every integer of the formats fits 64 bits.
+            Number::Int(value) => match u64::try_from(value.unsigned_abs()) {
+                Ok(size) => {
+                    if value < 0 {
+                        self.out.write_char('-')?;
+                    }
+                    self.digits(size)
+                }
+                Err(_) => write!(self.out, "{value}"),
             },
             // The shortest text that parses to the same bits. It always has a point or an exponent.
             Number::Single(value) if value.is_finite() => write!(self.out, "{value:?}"),
@@ -308,6 +312,15 @@ impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
             Number::Single(value) => self.not_finite(value.into()),
             Number::Float(value) => self.not_finite(value),
         }
+    }
+
+    /// Writes a number as decimal digits. Most have few, for which `write!` takes much longer.
+    fn digits(&mut self, value: u64) -> fmt::Result {
+        if value > 9 {
+            self.digits(value / 10)?;
+        }
+        let digit = u32::try_from(value % 10).ok().and_then(|digit| char::from_digit(digit, 10));
+        self.out.write_char(digit.unwrap_or_default())
     }
 
     fn not_finite(&mut self, value: f64) -> fmt::Result {
@@ -360,6 +373,11 @@ impl<'a, W: Write, B: FnMut(&'a [u8]) -> Option<String>> Writer<W, B> {
 /// The errors of `out`.
 pub fn string(text: &str, out: &mut impl Write) -> fmt::Result {
     out.write_char('"')?;
+    // Nearly every text is plain ASCII.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\') {
+        out.write_str(text)?;
+        return out.write_char('"');
+    }
     let (mut scan, mut plain) = (EscapeScan::default(), 0);
     for (at, c) in text.char_indices() {
         if scan.shows(c) && c != '"' && c != '\\' {

@@ -135,11 +135,12 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
         self.elements.spend(len.into(), pos)?;
         self.bytes.spend(u64::from(len).saturating_mul(LISTED_TABLE), pos)?;
         let offsets = slice_at(self.buf, index(first), len.wrapping_mul(4)).unwrap_or_default();
-        let mut last = None;
-        for (nth, &offset) in (0u32..).zip(offsets.as_chunks().0) {
-            let found = self.reach(further(first, nth.wrapping_mul(4)), u32::from_le_bytes(offset));
+        let (mut at, mut last) = (first, None);
+        for &offset in offsets.as_chunks().0 {
+            let found = self.reach(at, u32::from_le_bytes(offset));
             let verified = found.and_then(|found| self.element(found, desc, last));
-            last = Self::within(verified, || PathComponent::Index(nth))?;
+            last = Self::within(verified, || PathComponent::Index(at.wrapping_sub(first) / 4))?;
+            at = further(at, 4);
         }
         Ok(())
     }
@@ -154,7 +155,7 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
         last: Option<&'s VtableLayout>,
     ) -> Result<Option<&'s VtableLayout>> {
         let vtable = vtable::position(pos, back);
-        let known = last.filter(|layout| layout.is_at(vtable));
+        let known = last.filter(|layout| layout.vtable() == vtable);
         match known.or_else(|| self.layouts.known(vtable, desc)) {
             Some(layout) => self.object(pos, layout, desc).map(|()| Some(layout)),
             None => self.uncached(pos, vtable, desc).map(|()| None),
@@ -191,13 +192,12 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
         mut desc: &'static TableDesc,
     ) -> Result<()> {
         loop {
-            let end = u64::from(pos).saturating_add(layout.extent().into());
-            if end > wide(self.buf.len()) || !layout.fits(pos) {
+            if !layout.fits(pos) {
                 return Err(why::misplaced(self.buf, pos, layout.vtable(), layout.extent(), desc));
             }
             let component =
                 || PathComponent::Field(desc.refs().first().map_or("", |field| field.name));
-            match desc.form {
+            match layout.form() {
                 Form::Leaf => return Ok(()),
                 Form::Other => {
                     return match desc.placed_refs() {
@@ -205,18 +205,18 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
                         None => self.rare(pos, layout, desc),
                     };
                 }
-                Form::Numbers(_) if layout.at(0) == 0 => return Ok(()),
                 Form::Numbers(size) => {
                     let at = further(pos, layout.at(0).into());
                     return Self::within(self.numbers(at, size.into()), component);
                 }
                 // Each level of calls that returns adds its part to the path of an error. To be part of the
                 // path, the member needs a call for itself.
-                Form::Union(union) if TRACE_PATH => {
-                    return Self::within(self.union(pos, layout.union(0), union), component);
+                Form::Union if TRACE_PATH => {
+                    return Self::within(self.union(pos, layout.union(0), desc.members), component);
                 }
-                Form::Union(union) => {
-                    let Some((at, member)) = self.variant(pos, layout.union(0), union)? else {
+                Form::Union => {
+                    let Some((at, member)) = self.variant(pos, layout.union(0), desc.members)?
+                    else {
                         return Ok(());
                     };
                     self.notes.tables(1);
@@ -247,7 +247,7 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
                 To::Numbers(size) => self.numbers(at, size.into()),
                 To::Tables(desc) => self.tables(at, desc),
                 To::Strs => self.strings(at),
-                To::Union(place, desc) => self.union(pos, layout.union(place), desc),
+                To::Union(place, desc) => self.union(pos, layout.union(place), desc.members),
                 To::Value(place) => self.tagged(pos, layout.union(place)),
             };
             Self::within(verified, || PathComponent::Field(field.name))?;

@@ -90,6 +90,9 @@ impl Search {
                     }
                 }
                 _ if !is_named_model(&path) => {}
+                Ok(kind) if kind.is_file() => {
+                    found.files.push(PathToCheck { path, problem: None });
+                }
                 Ok(_) => found.files.push(regular(path)),
                 Err(error) => found.files.push(PathToCheck::problem(path, error)),
             }

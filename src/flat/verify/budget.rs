@@ -19,13 +19,10 @@ impl Budget {
     /// Charges `more` units for a visit at `pos`.
     #[inline]
     pub(super) fn spend(&self, more: u64, pos: u32) -> Result<()> {
-        match self.left.get().checked_sub(more) {
-            Some(left) => {
-                self.left.set(left);
-                Ok(())
-            }
-            None => Err(self.spent(pos)),
-        }
+        // What is left after an error does not matter, since it ends the verification.
+        let (left, is_spent) = self.left.get().overflowing_sub(more);
+        self.left.set(left);
+        if is_spent { Err(self.spent(pos)) } else { Ok(()) }
     }
 
     #[cold]

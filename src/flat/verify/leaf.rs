@@ -76,15 +76,19 @@ impl<const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'_, TRACE_PATH, 
     /// Follows the offset at `at`. Returns its target and the 4 bytes at the target.
     #[inline(always)]
     pub(super) fn follow(&self, at: u32) -> Result<(u32, u32)> {
-        self.reach(at, u32_at(self.buf, index(at)).unwrap_or_default())
+        match u32_at(self.buf, index(at)) {
+            Some(offset) => self.reach(at, offset),
+            None => Err(self.stray(at, 0)),
+        }
     }
 
     /// Follows `offset`, read from `at`. Returns its target and the 4 bytes at the target.
     #[inline(always)]
     pub(super) fn reach(&self, at: u32, offset: u32) -> Result<(u32, u32)> {
-        match u32_at(self.buf, sum(at, offset)) {
-            Some(bytes) if offset != 0 => Ok((further(at, offset), bytes)),
-            _ => Err(self.stray(at, offset)),
+        // An offset of 0 wraps, and leads past the end of every buffer.
+        match u32_at(self.buf, sum(at, offset.wrapping_sub(1)).saturating_add(1)) {
+            Some(bytes) => Ok((further(at, offset), bytes)),
+            None => Err(self.stray(at, offset)),
         }
     }
 

@@ -4,6 +4,7 @@
 use core::cell::Cell;
 
 use super::Verified;
+use crate::desc::{SLOTS_LOOKED_AT, TableDesc};
 
 /// Collects [`Verified`] during verification.
 pub(super) struct Notes(Cell<Verified>);
@@ -42,4 +43,11 @@ impl Notes {
     pub(super) fn seen(&self) -> Verified {
         self.0.get()
     }
+}
+
+/// Returns whether the vtable may have fields that the type does not know. A vtable with thousands
+/// of further entries is assumed to have some, since not all entries are read.
+pub(super) fn newer_fields(entries: &[[u8; 2]], desc: &TableDesc) -> bool {
+    let newer = entries.get(usize::from(desc.slots())..).unwrap_or_default();
+    newer.len() > usize::from(SLOTS_LOOKED_AT) || newer.iter().any(|entry| *entry != [0; 2])
 }

@@ -2,10 +2,10 @@
 
 use core::cell::Cell;
 
-use super::seen::Notes;
+use super::seen::{Notes, newer_fields};
 use super::why;
-use crate::bytes::{array_at, index, slice_at, sum};
-use crate::desc::{EIGHTS, PLACES, SLOTS_LOOKED_AT, TableDesc};
+use crate::bytes::{array_at, index, narrow, slice_at, sum};
+use crate::desc::{EIGHTS, Form, PLACES, TableDesc};
 use crate::error::Result;
 
 /// The layout that a vtable gives to a table type. It has the size of a cache line, so an index
@@ -17,13 +17,15 @@ use crate::error::Result;
 pub(super) struct VtableLayout {
     desc: &'static TableDesc,
     vtable: u32,
-    /// The number of bytes from the table's start to the end of its last known field; 0 if unproven.
-    /// Computed from the fields, since the declared object size is wrong in genuine files (format.md
-    /// §7.8).
+    /// The number of bytes from the table's start to the end of its last known field; 0 if unproven. Computed
+    /// from the fields, since the declared object size is wrong in genuine files (format.md §7.8).
     extent: Cell<u32>,
-    /// The alignment: a table may be at position `pos` if `pos & mask == residue`.
-    mask: Cell<u32>,
-    residue: Cell<u32>,
+    /// The last position where a table of this layout ends in the buffer.
+    last: Cell<u32>,
+    /// The alignment: a table may be at position `pos` if bit `pos % 32` is set.
+    aligned: Cell<u32>,
+    /// The form of a table with the fields that the vtable has.
+    form: Cell<Form>,
     /// The offsets of fields, by layout index; 0 for an absent field.
     at: [Cell<u16>; PLACES],
 }
@@ -36,9 +38,10 @@ impl VtableLayout {
             desc,
             vtable,
             extent: Cell::new(0),
-            // No position has this residue, so no table fits an unproven layout.
-            mask: Cell::new(3),
-            residue: Cell::new(4),
+            last: Cell::new(0),
+            // No table fits an unproven layout.
+            aligned: Cell::new(0),
+            form: Cell::new(desc.form),
             at: [const { Cell::new(0) }; PLACES],
         }
     }
@@ -52,16 +55,11 @@ impl VtableLayout {
     /// Returns whether this is the layout of the vtable at `vtable`, read as `desc`.
     #[inline(always)]
     pub(super) fn is(&self, vtable: u32, desc: &'static TableDesc) -> bool {
-        self.is_at(vtable) && core::ptr::eq(self.desc, desc)
-    }
-
-    /// Returns whether the layout's vtable is at position `vtable`.
-    #[inline(always)]
-    pub(super) fn is_at(&self, vtable: u32) -> bool {
-        self.vtable == vtable
+        self.vtable == vtable && core::ptr::eq(self.desc, desc)
     }
 
     /// Returns the position of the layout's vtable.
+    #[inline(always)]
     pub(super) fn vtable(&self) -> u32 {
         self.vtable
     }
@@ -72,10 +70,16 @@ impl VtableLayout {
         self.extent.get()
     }
 
-    /// Returns whether a table at `pos` and its 8-byte fields are aligned, in one test.
+    /// Returns whether a table at `pos` ends in the buffer, and it and its 8-byte fields are aligned.
     #[inline(always)]
     pub(super) fn fits(&self, pos: u32) -> bool {
-        pos & self.mask.get() == self.residue.get()
+        pos <= self.last.get() && self.aligned.get().wrapping_shr(pos) & 1 != 0
+    }
+
+    /// Returns the form of a table of this layout, which has both halves of its union or its vector.
+    #[inline(always)]
+    pub(super) fn form(&self) -> Form {
+        self.form.get()
     }
 
     /// Returns the offsets of references, in the order of [`TableDesc::refs`]; 0 for an absent
@@ -109,6 +113,8 @@ impl VtableLayout {
             return Err(why::no_vtable(buf, pos, vtable));
         };
         let is_unusual = self.fill(vtable, entries.as_chunks().0, desc)?;
+        // A table that is longer than the buffer fits nowhere, since no table is at position 0.
+        self.last.set(narrow(buf.len()).saturating_sub(self.extent()));
         notes.vtable(vtable, is_unusual || u32::from(size) < self.extent());
         Ok(())
     }
@@ -116,8 +122,7 @@ impl VtableLayout {
     /// Reads the entries of the vtable, and returns whether they are unusual.
     #[inline(always)]
     fn fill(&self, vtable: u32, entries: &[[u8; 2]], desc: &TableDesc) -> Result<bool> {
-        // One bit for each byte of the table after the first four. `taken` has the bytes that any
-        // field uses, and `twice` the bytes that two fields use.
+        // One bit for each byte after the first four: those that any field uses, and those that two use.
         let (mut taken, mut twice) = (0u64, 0u64);
         let mut unexpected = 0u16;
         for (inline, &entry) in desc.inline.iter().zip(entries) {
@@ -140,15 +145,20 @@ impl VtableLayout {
             false => extent(vtable, entries, desc)?,
         };
         self.extent.set(extent);
-        self.residue.set(0);
+        self.aligned.set(0x1111_1111);
         // The offsets of two 8-byte fields must be equal modulo 8.
         let [first, second] = EIGHTS.map(|place| self.at(place));
         if first | second != 0 {
             if first != 0 && second != 0 && (first ^ second) & 4 != 0 {
                 return Err(why::misplaced_field(vtable, entries, desc));
             }
-            self.mask.set(7);
-            self.residue.set(u32::from((first | second) & 4));
+            self.aligned.set(0x0101_0101 << ((first | second) & 4));
+        }
+        // A union with one half is verified as a table with several references is.
+        match (desc.form, self.union(0)) {
+            (Form::Numbers(_), (0, _)) | (Form::Union, (0, 0)) => self.form.set(Form::Leaf),
+            (Form::Union, (0, _) | (_, 0)) => self.form.set(Form::Other),
+            _ => {}
         }
         if desc.has_required {
             why::required(vtable, entries, desc)?;
@@ -181,11 +191,4 @@ fn extent(vtable: u32, entries: &[[u8; 2]], desc: &TableDesc) -> Result<u32> {
 #[inline(always)]
 pub(super) fn position(pos: u32, back: u32) -> u32 {
     pos.wrapping_sub(back)
-}
-
-/// Returns whether the vtable may have fields that the type does not know. A vtable with thousands
-/// of further entries is assumed to have some, since not all entries are read.
-fn newer_fields(entries: &[[u8; 2]], desc: &TableDesc) -> bool {
-    let newer = entries.get(usize::from(desc.slots())..).unwrap_or_default();
-    newer.len() > usize::from(SLOTS_LOOKED_AT) || newer.iter().any(|entry| *entry != [0; 2])
 }
