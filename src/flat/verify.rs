@@ -70,9 +70,13 @@ pub fn verify_at<'a>(
     } else {
         Verifier::<false, MANY_SLOTS>::run
     };
-    // A refused buffer is verified a second time, to trace the path of the error.
-    let seen = run(buf, (at, root), desc, limits)
-        .or_else(|_| Verifier::<true, MANY_SLOTS>::run(buf, (at, root), desc, limits))?;
+    let seen = match run(buf, (at, root), desc, limits) {
+        // A refused buffer is verified a second time, to trace the path of the error.
+        Err(_) if cfg!(feature = "alloc") => {
+            Verifier::<true, MANY_SLOTS>::run(buf, (at, root), desc, limits)?
+        }
+        seen => seen?,
+    };
     Ok((ProvenTable::new(Raw::new(buf, root), desc), seen))
 }
 

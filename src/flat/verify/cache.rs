@@ -18,8 +18,11 @@ pub(super) struct LayoutCache<const CACHE_SLOTS: usize> {
 /// The size from which a buffer is verified with [`MANY_SLOTS`], and not with [`FEW_SLOTS`]. A
 /// small cache is cheap to create and fits the L1 cache. A large one has few collisions.
 pub(super) const SMALL_BUFFER: u64 = 1 << 14;
-pub(super) const FEW_SLOTS: usize = 64;
-pub(super) const MANY_SLOTS: usize = 256;
+///
+/// Without `alloc`, memory is short: the cache is a part of the stack.
+pub(super) const FEW_SLOTS: usize = if cfg!(feature = "alloc") { 64 } else { SHORT };
+pub(super) const MANY_SLOTS: usize = if cfg!(feature = "alloc") { 256 } else { SHORT };
+const SHORT: usize = 8;
 
 /// The number of slots that are probed. With 4 slots, large buffers take much longer.
 const PROBES: usize = 8;
