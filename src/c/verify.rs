@@ -1,6 +1,7 @@
 //! The proof of the structure.
 
-use pte_core::{File, Limits};
+use pte_core::file::{FileKind, sniff};
+use pte_core::{Limits, Ptd, Pte};
 
 use crate::abi::{pte_refusal, pte_status};
 
@@ -8,7 +9,12 @@ use crate::abi::{pte_refusal, pte_status};
 /// refusal is a few small allocations, which this function's frame has room for.
 pub(crate) fn verify(bytes: &[u8]) -> Result<Option<pte_refusal>, pte_status> {
     let refusal = || {
-        let refused = File::read_with(bytes, &Limits::UNTRUSTED).err();
+        // Not as a `File`, which takes more of the stack.
+        let refused = match sniff(bytes) {
+            Ok(FileKind::Pte) => Pte::read_with(bytes, &Limits::UNTRUSTED).err(),
+            Ok(FileKind::Ptd) => Ptd::read_with(bytes, &Limits::UNTRUSTED).err(),
+            Err(error) => Some(error),
+        };
         refused.map(|error| pte_refusal::new(error.code(), error.offset()))
     };
     #[cfg(feature = "check")]

@@ -156,20 +156,6 @@ typedef struct pte_options pte_options;
 typedef struct pte_report pte_report;
 
 /**
- * Why the structure of a file is refused.
- */
-typedef struct {
-    /**
-     * The id of the rule, such as "offset-out-of-bounds", as a C string; empty if the file is not refused.
-     */
-    char rule[32];
-    /**
-     * The offset of the wrong bytes in the file.
-     */
-    uint64_t offset;
-} pte_refusal;
-
-/**
  * The allocator that the library gets memory from.
  *
  * Its functions may be called from every thread that calls the library, and must not call the library.
@@ -188,6 +174,20 @@ typedef struct {
      */
     void *context;
 } pte_allocator;
+
+/**
+ * Why the structure of a file is refused.
+ */
+typedef struct {
+    /**
+     * The id of the rule, such as "offset-out-of-bounds", as a C string; empty if the file is not refused.
+     */
+    char rule[32];
+    /**
+     * The offset of the wrong bytes in the file.
+     */
+    uint64_t offset;
+} pte_refusal;
 
 /**
  * A text. `data[size]` is a NUL.
