@@ -6,6 +6,7 @@
 //! crate with the rules and the tools above it.
 
 #![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 extern crate alloc;
 

@@ -34,6 +34,7 @@
 //! traits for the structs of a schema, and `std` converts names of files to [`quoted`] text.
 
 #![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[doc(hidden)]
 pub extern crate alloc;
