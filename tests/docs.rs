@@ -22,6 +22,17 @@ fn rules_are_documented() {
     assert!(written == text, "docs/rules.md is stale: PTE_BLESS=1 cargo test --test main docs");
 }
 
+/// What `pte explain` and SARIF link to.
+#[test]
+fn every_finding_has_its_place_on_the_page() {
+    let page = page();
+    for rule in pte::check::RuleRecord::all() {
+        let (file, anchor) = rule.page.split_once('#').unwrap();
+        assert_eq!((file, anchor), ("docs/rules.md", rule.id));
+        assert_eq!(page.matches(&format!("<a id=\"{anchor}\"></a>")).count(), 1, "{anchor}");
+    }
+}
+
 #[test]
 fn every_rule_has_a_name_of_its_own() {
     let mut names: Vec<_> = rules().map(|rule| rule.id).collect();
@@ -333,9 +344,9 @@ fn page() -> String {
             .unwrap();
     }
     page.push_str(
-        "\nThe command has two more names. `unreadable` is for a path that cannot be read as a file: it is\n\
-         not there, not a regular file, or of another kind. `absent` is for a request that a file cannot meet:\n\
-         it has no such method, key or index. `check` never reports it.\n",
+        "\nThe command has two more names. <a id=\"unreadable\"></a>`unreadable` is for a path that cannot be read as a\n\
+         file: it is not there, not a regular file, or of another kind. <a id=\"absent\"></a>`absent` is for a request\n\
+         that a file cannot meet: it has no such method, key or index. `check` never reports it.\n",
     );
     page.push_str(&coverage_table());
     page.push_str("\n## Other sections\n\n| section | rules |\n| --- | --- |\n");
