@@ -49,7 +49,7 @@ const OTHERS: &[&[&str]] = &[
     &["explain", "segment-index"],
     &["info", LINEAR, "README.md"],
     &["info", "absent.pte"],
-    &["size", LINEAR, LINEAR],
+    &["size", LINEAR, "tests/data/pte/v0.3.0_linear.pte"],
     &["tensors", "README.md"],
     &["profile", "tests/data/other/mlp.etdp", "--program", LINEAR],
 ];
