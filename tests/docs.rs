@@ -340,8 +340,12 @@ fn page() -> String {
     }
     page.push_str("\n## structure\n\nA file that breaks one of these cannot be read at all.\n\n| code | asks | otherwise | runtime | what to do |\n| --- | --- | --- | --- | --- |\n");
     for Code { id, what, why, runtime, help, .. } in ErrorKind::CODES {
-        writeln!(page, "| <a id=\"{id}\"></a>`{id}` | {what} | {why} | {runtime} | {help} |")
-            .unwrap();
+        // An anchor has one place: a code that is also a rule has that of the rule.
+        let anchor = match rules().any(|rule| rule.id == *id) {
+            true => String::new(),
+            false => format!("<a id=\"{id}\"></a>"),
+        };
+        writeln!(page, "| {anchor}`{id}` | {what} | {why} | {runtime} | {help} |").unwrap();
     }
     page.push_str(
         "\nThe command has two more names. <a id=\"unreadable\"></a>`unreadable` is for a path that cannot be read as a\n\
