@@ -47,10 +47,8 @@ class PteAdapter(Adapter):
 
         The ETRecord `model.etrecord` beside `model.pte` gives the modules of instructions.
         """
-        record = os.path.splitext(model_path)[0] + ".etrecord"
-        name, beside = shown_name(model_path), None
-        if record != model_path and os.path.isfile(record):
-            beside = record
+        name, record = shown_name(model_path), os.path.splitext(model_path)[0] + ".etrecord"
+        beside = record if record != model_path and os.path.isfile(record) else None
         try:
             text = explorer(model_path, name, None, None, None, beside)
         except PteError as error:
