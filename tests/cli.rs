@@ -18,6 +18,7 @@ mod check;
 mod choice;
 mod convert;
 mod diff;
+mod documents;
 mod dump;
 mod edit;
 mod embed;

@@ -22,6 +22,17 @@ fn rules_are_documented() {
     assert!(written == text, "docs/rules.md is stale: PTE_BLESS=1 cargo test --test main docs");
 }
 
+/// What `pte explain` and SARIF link to.
+#[test]
+fn every_finding_has_its_place_on_the_page() {
+    let page = page();
+    for rule in pte::check::RuleRecord::all() {
+        let (file, anchor) = rule.page.split_once('#').unwrap();
+        assert_eq!((file, anchor), ("docs/rules.md", rule.id));
+        assert_eq!(page.matches(&format!("<a id=\"{anchor}\"></a>")).count(), 1, "{anchor}");
+    }
+}
+
 #[test]
 fn every_rule_has_a_name_of_its_own() {
     let mut names: Vec<_> = rules().map(|rule| rule.id).collect();
@@ -329,13 +340,17 @@ fn page() -> String {
     }
     page.push_str("\n## structure\n\nA file that breaks one of these cannot be read at all.\n\n| code | asks | otherwise | runtime | what to do |\n| --- | --- | --- | --- | --- |\n");
     for Code { id, what, why, runtime, help, .. } in ErrorKind::CODES {
-        writeln!(page, "| <a id=\"{id}\"></a>`{id}` | {what} | {why} | {runtime} | {help} |")
-            .unwrap();
+        // An anchor has one place: a code that is also a rule has that of the rule.
+        let anchor = match rules().any(|rule| rule.id == *id) {
+            true => String::new(),
+            false => format!("<a id=\"{id}\"></a>"),
+        };
+        writeln!(page, "| {anchor}`{id}` | {what} | {why} | {runtime} | {help} |").unwrap();
     }
     page.push_str(
-        "\nThe command has two more names. `unreadable` is for a path that cannot be read as a file: it is\n\
-         not there, not a regular file, or of another kind. `absent` is for a request that a file cannot meet:\n\
-         it has no such method, key or index. `check` never reports it.\n",
+        "\nThe command has two more names. <a id=\"unreadable\"></a>`unreadable` is for a path that cannot be read as a\n\
+         file: it is not there, not a regular file, or of another kind. <a id=\"absent\"></a>`absent` is for a request\n\
+         that a file cannot meet: it has no such method, key or index. `check` never reports it.\n",
     );
     page.push_str(&coverage_table());
     page.push_str("\n## Other sections\n\n| section | rules |\n| --- | --- |\n");

@@ -44,7 +44,12 @@ class Handle:
     def map(self, depth: int | None) -> str: ...
 
 def explorer(
-    path: str | PathLike[str], name: str, overlay: str | None, etdump: str | PathLike[str] | None, method: str | None
+    path: str | PathLike[str],
+    name: str,
+    overlay: str | None,
+    etdump: str | PathLike[str] | None,
+    method: str | None,
+    etrecord: str | PathLike[str] | None,
 ) -> str: ...
 def version(of: Handle) -> int: ...
 def operator_calls(of: Handle) -> list[tuple[str, int]]: ...

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use pte::check::CheckedFile;
-use pte::explorer::{ExplorerDocument, Overlay};
+use pte::explorer::{ExplorerDocument, Overlay, RecordedModules};
 use pte::profile::Profile;
 use pte::quoted::UntrustedString;
 use pyo3::prelude::*;
@@ -17,7 +17,7 @@ use crate::source::Source;
 /// Returns the graph collection of a file on disk, or an overlay for it. A file that is refused or cannot be read has a
 /// node with the reason.
 #[pyfunction]
-#[pyo3(signature = (path, name, overlay, etdump, method))]
+#[pyo3(signature = (path, name, overlay, etdump, method, etrecord))]
 pub(crate) fn explorer(
     py: Python<'_>,
     path: PathBuf,
@@ -25,12 +25,14 @@ pub(crate) fn explorer(
     overlay: Option<&str>,
     etdump: Option<PathBuf>,
     method: Option<String>,
+    etrecord: Option<PathBuf>,
 ) -> PyResult<String> {
     let overlay = overlay.map(of_name).transpose()?;
     py.detach(|| {
         guarded(|| {
             let profile = etdump.map(|path| read_profile(&path)).transpose()?;
-            let shown = Shown { overlay, profile, method };
+            let modules = etrecord.map(|path| read_modules(&path)).transpose()?;
+            let shown = Shown { overlay, profile, method, modules };
             match open(Source::open(&path), &name, &shown) {
                 Err(Failure::Refused(error)) => {
                     shown.of_refused(CheckedFile::refused(name, &error))
@@ -49,6 +51,7 @@ struct Shown {
     overlay: Option<Overlay>,
     profile: Option<Profile>,
     method: Option<String>,
+    modules: Option<RecordedModules>,
 }
 
 impl Shown {
@@ -76,7 +79,8 @@ fn open(source: io::Result<Source>, name: &str, shown: &Shown) -> Result<String>
         None => {}
     }
     let handle = Handle::open(source, name.into(), limits)?;
-    let document = ExplorerDocument::of(&handle.name, &handle.opened, true, &limits)?;
+    let document = ExplorerDocument::of(&handle.name, &handle.opened, true, &limits)?
+        .with_modules(shown.modules.clone().unwrap_or_default());
     let ran = match (&shown.profile, handle.pte()) {
         (Some(_), Ok(pte)) => Profile::method_index(&pte, shown.method.as_deref()),
         _ => Some(0),
@@ -89,6 +93,11 @@ fn read_profile(path: &std::path::Path) -> Result<Profile> {
     let limits = limits(false);
     let bytes = Source::open(path)?.read_whole(&limits)?;
     Profile::read(&bytes, &limits).map_err(|why| Failure::absent("profile", &why))
+}
+
+fn read_modules(path: &std::path::Path) -> Result<RecordedModules> {
+    let modules = RecordedModules::read(&Source::open(path)?)?;
+    modules.map_err(|why| Failure::absent("ETRecord", &why))
 }
 
 fn of_name(name: &str) -> PyResult<Overlay> {

@@ -37,6 +37,21 @@ def test_documents_of_a_file_are_those_of_the_command(path: Path) -> None:
         assert ptekit.ops_yaml(file).encode() == command("ops", "--format", "yaml", path).stdout
 
 
+def test_documents_are_what_their_json_schemas_say() -> None:
+    validator = pytest.importorskip("jsonschema").Draft202012Validator
+    schemas = [json.loads(path.read_text()) for path in sorted((DATA.parents[1] / "docs" / "schemas").iterdir())]
+    assert len(schemas) > 12
+    for schema in schemas:
+        validator.check_schema(schema)
+    by_name = {schema["properties"]["schema"]["const"]: validator(schema) for schema in schemas}
+    for path in FILES[::9]:
+        for verb in ("info", "check", "tensors", "size", "memory", "map"):
+            found = document(verb, "--json", path)
+            assert [error.message for error in by_name[found["schema"]].iter_errors(found)] == []
+    del found["path"]
+    assert [error.message for error in by_name["pte.map/1"].iter_errors(found)] == ["'path' is a required property"]
+
+
 def test_a_profile_is_that_of_the_command(linear: Path) -> None:
     etdump = DATA / "other" / "mlp.etdp"
     found = ptekit.profile(etdump)

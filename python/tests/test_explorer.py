@@ -55,6 +55,18 @@ def test_model_explorers_own_classes_accept_every_graph(manager: ExtensionManage
     assert len(asdict(read)["nodes"]) == len(graph["nodes"])
 
 
+def test_an_etrecord_beside_a_program_gives_modules(manager: ExtensionManager, linear: Path, tmp_path: Path) -> None:
+    path = tmp_path / "linear.pte"
+    path.write_bytes(linear.read_bytes())
+    layers = lambda: {node["id"]: node["namespace"] for node in convert(manager, path)["nodes"]}  # noqa: E731
+    assert layers()["m0i1"] == "forward"
+    path.with_suffix(".etrecord").write_bytes((DATA / "other" / "linear.etrecord").read_bytes())
+    assert layers()["m0i1"] == "forward/a"
+    path.with_suffix(".etrecord").write_bytes(b"PK")
+    with pytest.warns(UserWarning, match="linear.etrecord"):
+        assert layers()["m0i1"] == "forward"
+
+
 def test_a_damaged_file_opens_with_its_findings(manager: ExtensionManager, linear: Path, tmp_path: Path) -> None:
     whole = linear.read_bytes()
     for nth, cut in enumerate((whole[: len(whole) // 2], whole[:40], b"")):

@@ -4,6 +4,7 @@
 //! proven views. Those of `constants`, `contents` and `payloads` also read segments.
 
 #![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 extern crate alloc;
 

@@ -85,9 +85,9 @@ fn descriptors() -> Vec<Value> {
 
 /// Returns the help of a rule. A site shows the Markdown where it can, else the text.
 fn help(rule: &RuleRecord) -> Value {
-    let RuleRecord { id, what, why, help, runtime, .. } = rule;
+    let RuleRecord { id, what, why, help, runtime, page, .. } = rule;
     let markdown = format!(
-        "**{what}**\n\n{why}\n\n{help}\n\nThe official runtime: {runtime}. `pte explain {id}` shows \
+        "**{what}**\n\n{why}\n\n{help}\n\nThe official runtime: {runtime}. `pte explain {id}` and `{page}` show \
          the evidence."
     );
     json!({ "text": format!("{why} {help}"), "markdown": markdown })

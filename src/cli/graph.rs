@@ -114,6 +114,9 @@ pub(super) struct Graph {
     /// The profile (ETDump) of a run, for --overlay time.
     #[arg(long, value_name = "FILE", requires = "overlay")]
     etdump: Option<PathBuf>,
+    /// With --format model-explorer: the ETRecord of the export, which has the module of each instruction.
+    #[arg(long, value_name = "FILE")]
+    etrecord: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

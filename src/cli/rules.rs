@@ -118,10 +118,7 @@ fn explain(rule: &RuleRecord, out: &mut Output) -> fmt::Result {
     if let [_, ..] = rule.sections.as_slice() {
         writeln!(out, "  {DIM}evidence{DIM:#}   docs/format.md, {}", rule.sections.join(", "))?;
     }
-    match rule.url() {
-        None => Ok(()),
-        Some(url) => writeln!(out, "  {DIM}see{DIM:#}        {url}"),
-    }
+    writeln!(out, "  {DIM}see{DIM:#}        {}", rule.url().as_ref().unwrap_or(&rule.page))
 }
 
 /// Shows the rules of a preset, each with the reason why the preset denies it.

@@ -101,6 +101,7 @@
 //! `pte-flat` is the FlatBuffers walker, `pte-core` reads and writes files without judging them.
 
 #![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub use pte_check::sound;
 pub use pte_core::{

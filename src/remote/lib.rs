@@ -4,6 +4,7 @@
 //! The first request returns the first 64 KiB, the size and the entity tag. Every later request
 //! carries the tag in `If-Match`, so a changed file is refused and never mixed. Servers are not
 //! trusted: [`RemoteOptions`] lists what is refused and limited.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod address;
 mod budget;

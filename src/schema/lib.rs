@@ -2,6 +2,7 @@
 //! them. Fields are in the order of upstream's schema files.
 
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "arbitrary")]
 extern crate std;

@@ -52,6 +52,7 @@ mod node;
 mod overlay;
 mod payload;
 mod program;
+mod record;
 mod run;
 
 pub use node::{
@@ -59,6 +60,8 @@ pub use node::{
     NodeConfig, NodeStyle,
 };
 pub use overlay::{GradientStop, GraphNumbers, NodeData, NodeNumber, Overlay, Threshold};
+
+pub use record::RecordedModules;
 
 use constants::ConstantTexts;
 use findings::{FindingPlace, Findings, instruction_id, value_id};
@@ -116,7 +119,9 @@ impl<'a> ExplorerDocument<'a> {
                 let wanted = TensorRow::all(&file).filter_map(typed).chain(inside);
                 let texts = read_texts(handle, wanted, reads_constants)?;
                 let pte = pte.clone();
-                Contents::Program(Box::new(ProgramContents { pte, graph, constants, texts }))
+                let modules = RecordedModules::default();
+                let contents = ProgramContents { pte, graph, constants, texts, modules };
+                Contents::Program(Box::new(contents))
             }
             File::Ptd(ptd) => {
                 let wanted = TensorRow::all(&file).filter_map(typed);
@@ -192,6 +197,15 @@ impl<'a> ExplorerDocument<'a> {
     pub fn showing(mut self, shown: DrawOptions) -> Self {
         if let Contents::Program(program) = &mut self.contents {
             program.graph.shown = shown;
+        }
+        self
+    }
+
+    /// Puts instructions into the modules of an ETRecord. Other files have none.
+    #[must_use]
+    pub fn with_modules(mut self, modules: RecordedModules) -> Self {
+        if let Contents::Program(program) = &mut self.contents {
+            program.modules = modules;
         }
         self
     }

@@ -5,6 +5,7 @@
 //! package `pte` re-exports them.
 
 #![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 extern crate alloc;
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from typing import Any
 
 from model_explorer import Adapter, AdapterMetadata, ModelExplorerGraphs
@@ -22,6 +23,7 @@ from model_explorer.node_data_provider import (
     NodeDataProviderResult,
 )
 
+from .._errors import PteError
 from .._opened import shown_name
 from .._ptekit import explorer
 
@@ -41,8 +43,19 @@ class PteAdapter(Adapter):
     )
 
     def convert(self, model_path: str, settings: dict[str, Any]) -> ModelExplorerGraphs:
-        """Returns the graph of a file. A damaged file has its findings as the first node."""
-        collection = json.loads(explorer(model_path, shown_name(model_path), None, None, None))
+        """Returns the graph of a file. A damaged file has its findings as the first node.
+
+        The ETRecord `model.etrecord` beside `model.pte` gives the modules of instructions.
+        """
+        name, record = shown_name(model_path), os.path.splitext(model_path)[0] + ".etrecord"
+        beside = record if record != model_path and os.path.isfile(record) else None
+        try:
+            text = explorer(model_path, name, None, None, None, beside)
+        except PteError as error:
+            # A broken record says nothing about the model.
+            warnings.warn(f"{shown_name(record)}: {error}", stacklevel=2)
+            text = explorer(model_path, name, None, None, None, None)
+        collection = json.loads(text)
         # The label is appended to the name of the file.
         return {"graphCollections": [GraphCollection(label="", graphs=collection["graphs"])]}
 
@@ -91,6 +104,7 @@ class PteNumbers(NodeDataProvider):
                 provider_id.removeprefix("ptekit_"),
                 etdump,
                 config_values.get("method") or None,
+                None,
             )
         except Exception as error:
             return NodeDataProviderResult(error=str(error))

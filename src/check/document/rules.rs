@@ -17,6 +17,13 @@ pub const ABSENT: &str = "absent";
 /// Without it, links to the documentation are left out.
 pub const DOCS_URL: Option<&str> = option_env!("PTE_DOCS_URL");
 
+/// The folder of the documentation in the repository.
+const DOCS: &str = "docs/";
+
+fn page(id: &str) -> String {
+    format!("{DOCS}rules.md#{id}")
+}
+
 /// The document `pte.rules/1`: every rule.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -60,6 +67,8 @@ pub struct RuleRecord {
     pub help: &'static str,
     /// The sections of `docs/format.md` with the evidence.
     pub sections: Vec<&'static str>,
+    /// The place of the rule in the documentation: a page of the repository, and the anchor there.
+    pub page: String,
 }
 
 impl RulesDocument {
@@ -106,6 +115,7 @@ impl RuleRecord {
             runtime: code.runtime,
             help: code.help,
             sections: core::iter::once("0.2").chain(coverage::rows_of(code.id)).collect(),
+            page: page(code.id),
         });
         let unreadable = Self {
             id: UNREADABLE,
@@ -116,6 +126,7 @@ impl RuleRecord {
             runtime: "is not asked",
             help: "Check that the path is a regular file of the expected kind, and that you may read it.",
             sections: Vec::new(),
+            page: page(UNREADABLE),
         };
         let absent = Self {
             id: ABSENT,
@@ -126,6 +137,7 @@ impl RuleRecord {
             runtime: "is not asked",
             help: "List what the file has: `pte info` shows methods, `pte tensors` keys.",
             sections: Vec::new(),
+            page: page(ABSENT),
         };
         rules().map(Self::of).chain(refusals).chain([unreadable, absent]).collect()
     }
@@ -134,7 +146,8 @@ impl RuleRecord {
     #[must_use]
     pub fn url(&self) -> Option<String> {
         let base = DOCS_URL.filter(|base| !base.is_empty())?;
-        Some(format!("{}/rules.md#{}", base.trim_end_matches('/'), self.id))
+        let page = self.page.strip_prefix(DOCS)?;
+        Some(format!("{}/{page}", base.trim_end_matches('/')))
     }
 
     fn of(rule: &'static Rule) -> Self {
@@ -147,6 +160,7 @@ impl RuleRecord {
             runtime: rule.runtime.name(),
             help: rule.help,
             sections: rule.rows.to_vec(),
+            page: page(rule.id),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::ValueEnum;
-use pte::explorer::{ExplorerDocument, Overlay};
+use pte::explorer::{ExplorerDocument, Overlay, RecordedModules};
 use pte::graph::GraphDocument;
 use pte::profile::Profile;
 use pte::{File, Limits};
@@ -33,7 +33,9 @@ impl Graph {
     /// Writes the graph of a file of any kind. Of a refused file, writes its findings.
     pub(super) fn run_explorer(&self, common: &Common) -> Result<Status, Problem> {
         let name = name_of(&self.file);
-        match self.explore(common) {
+        // A broken record says nothing about the file.
+        let modules = self.etrecord.as_deref().map(read_modules).transpose()?;
+        match self.explore(modules.unwrap_or_default(), common) {
             Err(problem @ (Problem::Refused { .. } | Problem::Unreadable { .. })) => {
                 let document = ExplorerDocument::refused(refusal::checked(name, &problem));
                 self.write(&document, None, common)?;
@@ -43,7 +45,7 @@ impl Graph {
         }
     }
 
-    fn explore(&self, common: &Common) -> Result<Status, Problem> {
+    fn explore(&self, modules: RecordedModules, common: &Common) -> Result<Status, Problem> {
         let (name, limits) = (name_of(&self.file), common.limits());
         let bytes = Bytes::open(&self.file, &name, Streams::ModelsAndTables)?;
         let other = ExplorerDocument::of_other(&name, &bytes, &limits);
@@ -67,6 +69,7 @@ impl Graph {
                 graph.shown.folds_order = true;
                 self.admit(&input, pte, Format::Json, &graph)?;
                 document = document.with_method(self.method.as_deref()).showing(graph.shown);
+                document = document.with_modules(modules);
                 if let Some(path) = &self.etdump {
                     let of = read_profile(path, &limits)?;
                     let Some(method) = Profile::method_index(pte, self.method.as_deref()) else {
@@ -110,4 +113,11 @@ fn read_profile(path: &Path, limits: &Limits) -> Result<Profile, Problem> {
     let bytes = Bytes::open(path, &name, Streams::ModelsAndTables)?;
     let profile = Profile::read(&bytes.all(&name, limits)?, limits);
     profile.map_err(|why| bytes.invalid(&name, why))
+}
+
+fn read_modules(path: &Path) -> Result<RecordedModules, Problem> {
+    let name = name_of(path);
+    let bytes = Bytes::open(path, &name, Streams::ModelsAndTables)?;
+    let modules = RecordedModules::read(&bytes).map_err(|error| Problem::open(&name, error))?;
+    modules.map_err(|why| bytes.invalid(&name, why))
 }

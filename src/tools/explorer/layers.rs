@@ -76,8 +76,8 @@ impl Regions {
     }
 }
 
-/// The module of each instruction: what the names of the constants that it reads have in common. An instruction
-/// without such constants belongs to the module that the ones before and behind it have in common.
+/// The module of each instruction: the recorded one, or what the names of the constants that it reads have in common.
+/// An instruction without either belongs to the module that the ones before and behind it have in common.
 #[derive(Debug, Default)]
 pub(super) struct Modules<'a> {
     /// For each instruction, a name and the number of its components that are the module.
@@ -85,9 +85,13 @@ pub(super) struct Modules<'a> {
 }
 
 impl<'a> Modules<'a> {
-    /// Returns the modules of instructions. `names` are the names of the tensors that each reads.
-    pub(super) fn of(names: Vec<Vec<&'a str>>) -> Self {
-        let own = names.into_iter().map(|names| {
+    /// Returns the modules of instructions. `names` are the names of the tensors that each reads, `recorded` gives the
+    /// dotted name of the module of some.
+    pub(super) fn of(names: Vec<Vec<&'a str>>, recorded: impl Fn(u32) -> Option<&'a str>) -> Self {
+        let own = (0..).zip(names).map(|(pc, names)| {
+            if let Some(module) = recorded(pc) {
+                return Some((module, components(module).count()));
+            }
             let names = names.into_iter().filter(|name| name.contains('.'));
             let module = |name: &'a str| (name, components(name).count().saturating_sub(1));
             names.map(module).reduce(common)
@@ -169,12 +173,27 @@ mod tests {
     #[test]
     fn an_instruction_between_two_modules_is_in_what_they_share() {
         let (q, k) = ("layers.0.attention.q.weight", "layers.0.attention.k.weight");
-        let modules = Modules::of(vec![vec![], vec![q], vec![], vec![k], vec!["layers.1.norm.w"]]);
+        let names = vec![vec![], vec![q], vec![], vec![k], vec!["layers.1.norm.w"]];
+        let modules = Modules::of(names, |_| None);
         let shown = |pc| modules.namespace(String::from("forward"), pc);
         assert_eq!(shown(0), "forward");
         assert_eq!(shown(1), "forward/layers/0/attention/q");
         assert_eq!(shown(2), "forward/layers/0/attention");
         assert_eq!(shown(4), "forward/layers/1/norm");
+    }
+
+    #[test]
+    fn a_recorded_module_is_used_before_names() {
+        let names = vec![vec![], vec!["layers.0.q.weight"], vec!["layers.1.q.weight"], vec![]];
+        let recorded = |pc| {
+            [Some("embed"), None, Some("layers.1.proj"), Some("")][usize::try_from(pc).unwrap()]
+        };
+        let modules = Modules::of(names, recorded);
+        let shown = |pc| modules.namespace(String::from("forward"), pc);
+        assert_eq!(shown(0), "forward/embed");
+        assert_eq!(shown(1), "forward/layers/0/q");
+        assert_eq!(shown(2), "forward/layers/1/proj");
+        assert_eq!(shown(3), "forward");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::findings::{FindingPlace, Findings};
 use super::layers::{Modules, Regions};
 use super::node::{Attributes, ExplorerNode, IncomingEdge, Metadata, layer, nested};
 use super::payload::{PayloadConstants, PayloadLayer, payload_node_id};
+use super::record::RecordedModules;
 use crate::graph::{
     Edge, EdgeKind, GraphDocument, GraphNode, MethodGraph, MethodNode, NodeId, NodeKind,
     PayloadGraph, PayloadNodeId,
@@ -31,6 +32,7 @@ pub(super) struct ProgramContents<'a> {
     pub(super) graph: GraphDocument<'a>,
     pub(super) constants: PayloadConstants,
     pub(super) texts: ConstantTexts,
+    pub(super) modules: RecordedModules,
 }
 
 type Each<'e, E> = &'e mut dyn FnMut(ExplorerNode) -> Result<(), E>;
@@ -71,6 +73,11 @@ impl<'a> ProgramContents<'a> {
             each(layers.next(&graph), attrs)?;
         }
         Ok(())
+    }
+
+    /// Returns the module that an ETRecord has for an instruction.
+    fn recorded_module(&self, graph: &MethodGraph<'_>, pc: u32) -> Option<&str> {
+        self.modules.module(graph.name()?.raw(), pc)
     }
 
     fn plan(&self, graph: &MethodGraph<'_>) -> Option<ExecutionPlan<'a>> {
@@ -131,7 +138,7 @@ struct MethodWriter<'d, 'g, 'a> {
     plan: ExecutionPlan<'a>,
     namespace: String,
     regions: Regions,
-    modules: Modules<'a>,
+    modules: Modules<'d>,
     /// The edges, by the node where they end.
     edges: Vec<Edge>,
     /// The nodes where edges begin, with the kind and the value of each edge.
@@ -192,7 +199,7 @@ impl<'d, 'g, 'a> MethodWriter<'d, 'g, 'a> {
             plan,
             namespace,
             regions: Regions::of(count, &jumps),
-            modules: Modules::of(names),
+            modules: Modules::of(names, |pc| program.recorded_module(graph, pc)),
             edges,
             sources,
             uses,

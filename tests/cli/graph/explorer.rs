@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::cli::{LINEAR, good, json as document, pte, run};
+use crate::cli::{LINEAR, good, json as document, pte, run, text};
 use crate::support::files;
 
 fn explored(file: &str) -> Value {
@@ -107,6 +107,22 @@ fn damaged_files_open_with_their_findings() {
     let done = run(&["graph", "--format", "model-explorer", "-"], None, &whole);
     let document: Value = serde_json::from_slice(&done.stdout).unwrap();
     assert!(nodes(&document).len() > 5);
+}
+
+/// The program of `linear.etrecord` is `linear.pte`: its names have no dots, so without the record it has no modules.
+#[test]
+fn an_etrecord_puts_instructions_into_modules() {
+    let record = "tests/data/other/linear.etrecord";
+    let args = ["graph", "--format", "model-explorer", LINEAR];
+    let layer = |document: &Value, id| node(document, id)["namespace"].clone();
+    let without = document(&args);
+    assert_eq!(["m0i0", "m0i1", "m0i2"].map(|id| layer(&without, id)), ["forward"; 3]);
+    let with = document(&[&args[..], &["--etrecord", record]].concat());
+    let layers = ["m0i0", "m0i1", "m0i2"].map(|id| layer(&with, id));
+    assert_eq!(layers, ["forward/a", "forward/a", "forward"]);
+    let wrong = pte(&[&args[..], &["--etrecord", LINEAR]].concat());
+    assert_eq!((wrong.status.code(), text(&wrong.stdout).as_str()), (Some(1), ""));
+    assert!(text(&wrong.stderr).contains("the file is not an ETRecord"), "{}", text(&wrong.stderr));
 }
 
 #[test]

@@ -81,7 +81,12 @@ fn method(name: &str) -> Option<&str> {
 impl Sections {
     /// Returns the methods whose edge-dialect graphs an ETRecord has.
     pub fn recorded_methods(&self) -> impl Iterator<Item = &str> {
+        self.recorded_graphs().map(|(method, _)| method)
+    }
+
+    /// Returns the edge-dialect graphs of an ETRecord, with the name of the method of each.
+    pub fn recorded_graphs(&self) -> impl Iterator<Item = (&str, &Section)> {
         let edge = self.sections.iter().filter(|section| section.name == EDGE);
-        edge.filter_map(|section| method(section.file.as_deref()?))
+        edge.filter_map(|section| method(section.file.as_deref()?).zip(Some(section)))
     }
 }
