@@ -30,31 +30,32 @@ use pte_schema::program::view::{DelegateCall, ExecutionPlan, InstructionArgument
 
 mod mlx;
 mod qnn;
+mod vulkan;
 mod xnnpack;
 
 rules! {
     "payloads";
 
     PAYLOAD_UNREADABLE = Error "payload-unreadable"
-        "A payload of XNNPACK or MLX has a header and a graph that the backend reads."
+        "A payload of XNNPACK, Vulkan or MLX has a header and a graph that the backend reads."
         "The backend refuses it, or reads through a null pointer."
         "Lower the model again with the backend of a current release."
-        Refuses ["6.6", "7.4.21", "7.7.23", "11.1", "11.9"];
-    PAYLOAD_STRUCTURE = Warning "payload-structure"
-        "A payload of Vulkan, TOSA, the native backend, Ethos-U, Core ML, VGF or OpenVINO has the header, the sections and the tables of its format."
+        Refuses ["6.6", "7.4.21", "7.7.23", "8.2 80198ca5d2", "11.1", "11.9", "11.11"];
+    PAYLOAD_STRUCTURE = Error "payload-structure"
+        "A payload of TOSA, the native backend, Ethos-U, Core ML, VGF or OpenVINO has the header, the sections and the tables of its format."
         "The backend refuses it, or reads past it: few of these backends compare sizes."
         "Lower the model again with the backend of a current release."
         Misreads ["11.7"];
     DELEGATE_KEY_UNRESOLVED = Error "delegate-key-unresolved"
-        "The data that a payload of XNNPACK or MLX uses by a key is in the program or in one of the .ptd files."
+        "The data that a payload of XNNPACK, Vulkan or MLX uses by a key is in the program or in one of the .ptd files."
         "The backend refuses its payload, or reads through a null pointer where no data has a key."
         "Give the .ptd that was written with this program: `--with FILE` or `--with FOLDER`."
-        Crashes ["6.7", "7.4.21", "7.6.19", "7.7.23", "11.3", "11.9"];
+        Crashes ["6.7", "7.4.21", "7.6.19", "7.7.23", "11.3", "11.9", "11.11"];
     DELEGATE_KEY_SHORT = Error "delegate-key-short"
-        "The data that a payload of XNNPACK or MLX uses by a key has the bytes that the payload says."
+        "The data that a payload of XNNPACK, Vulkan or MLX uses by a key has the bytes that the payload says."
         "The backend never compares the sizes, and reads past the data."
         "Use the .ptd that was written with this program."
-        Misreads ["6.7", "7.7.23", "11.3", "11.9"];
+        Misreads ["6.7", "7.7.23", "11.3", "11.9", "11.11"];
 }
 
 /// The named data of a program and of `.ptd` files, by key.
@@ -213,10 +214,11 @@ struct BackendRules {
 }
 
 /// The backends whose payloads are judged by rules. Of other payloads only the structure is proven.
-static JUDGED: [BackendRules; 2] = [xnnpack::JUDGED, mlx::JUDGED];
+static JUDGED: [BackendRules; 3] = [xnnpack::JUDGED, vulkan::JUDGED, mlx::JUDGED];
 
 /// The rules for payloads, by subject.
-pub(super) static RULE_LISTS: [&[&Rule]; 4] = [RULES, xnnpack::RULES, mlx::RULES, qnn::RULES];
+pub(super) static RULE_LISTS: [&[&Rule]; 5] =
+    [RULES, xnnpack::RULES, vulkan::RULES, mlx::RULES, qnn::RULES];
 
 /// Returns the rules for the payloads of a backend; `None` if only the structure is proven.
 fn rules_of(backend: Backend) -> Option<&'static BackendRules> {
