@@ -23,6 +23,7 @@ use pte_core::foreign::ForeignFormat;
 use pte_core::limits::Limits;
 use pte_core::method::{self, Instruction};
 use pte_core::payload::{Sections, Tables, TablesPlace, Unreadable};
+use pte_core::release::Release;
 use pte_flat::bytes::{array_at, index, narrow, wide};
 use pte_flat::cost;
 use pte_flat::view::Table;
@@ -258,7 +259,7 @@ impl Subject<'_> {
 pub(crate) fn judge<'b, E>(
     pte: &Pte<'_>,
     named: &NamedSizes<'_>,
-    limits: &Limits,
+    (limits, release): (&Limits, Option<Release>),
     mut read: impl FnMut(Range<u64>) -> Result<Option<Cow<'b, [u8]>>, E>,
     out: &mut Findings,
 ) -> Result<RequestedKeys, E> {
@@ -281,7 +282,7 @@ pub(crate) fn judge<'b, E>(
     let calls = &mut Calls::new(pte.file_len());
     let (plans, all_calls, requested_keys) = (&plans, &all_calls, &mut requested);
     let mut judge =
-        Judge { named, limits, out, plans, all_calls, calls, requested: requested_keys };
+        Judge { named, limits, release, out, plans, all_calls, calls, requested: requested_keys };
     for ((start, end, backend), users) in by_range {
         let was_exhausted = bytes.is_exhausted;
         judge.payload(backend, start..end, &users, &mut bytes);
@@ -298,7 +299,7 @@ pub(crate) fn judge<'b, E>(
 /// judged, but no calls. For all others only the tables, headers or directories are proven.
 pub(super) fn judge_alone(
     file: &[u8],
-    limits: &Limits,
+    (limits, release): (&Limits, Option<Release>),
     out: &mut Findings,
 ) -> Result<(), Unreadable> {
     let at = |pos: u64| usize::try_from(pos).unwrap_or(usize::MAX);
@@ -318,6 +319,7 @@ pub(super) fn judge_alone(
         let mut judge = Judge {
             named: &NamedSizes::unknown(),
             limits,
+            release,
             out,
             plans: &[],
             all_calls: &[],
@@ -363,6 +365,8 @@ fn prove(
 struct Judge<'j, 'd, 'p, 'a> {
     named: &'j NamedSizes<'d>,
     limits: &'j Limits,
+    /// The release that the file is judged for.
+    release: Option<Release>,
     out: &'j mut Findings,
     /// The methods of the delegates.
     plans: &'j [Plan<'p, 'a>],

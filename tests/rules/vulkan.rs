@@ -178,6 +178,20 @@ fn tensors_are_written_before_they_are_read() {
     is_broken(&custom, "vulkan-custom", "my.add.default");
 }
 
+#[test]
+fn an_operator_is_newer_than_a_release() {
+    let Fixture(mut program) = Fixture::read("base/vulkan").unwrap();
+    program["data"][0]["vulkan"]["chain"][1]["name"] = json!("aten.log10.default");
+    let found = |release: Value| {
+        let mut program = program.clone();
+        program["runtime"] = release;
+        judge(&Fixture(program))
+    };
+    let newer = "aten.log10.default came with release 1.5, and the file is for 1.4";
+    is_broken(&found(json!([1, 4])), "operator-newer", newer);
+    assert_eq!(found(json!([1, 5])), []);
+}
+
 /// A prepacked constant is there at each run.
 #[test]
 fn a_prepacked_constant_shares_no_memory() {

@@ -14,6 +14,7 @@ use crate::site::Plan;
 use pte_core::backend::Backend;
 use pte_core::error::PathComponent;
 use pte_core::payload::{Tables, TablesPlace, Unreadable, vulkan};
+use pte_core::release::Release;
 use pte_flat::bytes::index;
 use pte_flat::view::{List, Raw, Table};
 use pte_schema::vulkan::view::{GraphTypes, VkBytes, VkGraph, VkTensor, VkValue};
@@ -85,7 +86,7 @@ rules! {
     VULKAN_ARGS = Error "vulkan-args"
         "The arguments of a call of a Vulkan graph are its inputs and then its outputs, with their datatypes and shapes."
         "The backend reads past the arguments, aborts, or throws an exception that the runtime does not catch."
-        LOWER_AGAIN
+        "The exporter of releases up to 1.5 makes an output of a buffer that the model changes, for which the call has no argument: keep the buffer out of the delegate. No other such payload of an exporter is known."
         Misreads ["11.11"];
     VULKAN_UNREAD = Warning "vulkan-unread"
         "The lengths of constants that the Vulkan backend does not read agree with their shapes and data."
@@ -104,6 +105,8 @@ struct Site<'s, 'p> {
     /// The start of the graph in the file.
     start: u64,
     graph: VkGraph<'p>,
+    /// The release that the file is judged for.
+    release: Option<Release>,
     /// The values of the graph, by id.
     values: List<'p, VkValue<'p>>,
 }
@@ -166,13 +169,14 @@ fn judge_payload(
     judge.requested.add(keys);
     let values = graph.values().unwrap_or_default();
     let delegate = judge.delegate(payload.users.first());
-    let site = Site { delegate, start, graph, values };
+    let release = judge.release;
+    let site = Site { delegate, start, graph, release, values };
     let len = constants.end.saturating_sub(constants.start);
     let Some(judged) = self::judge(&site, judge.named, len, judge.out) else { return Ok(()) };
     for user in payload.users {
         let Some((plan, nth)) = judge.delegate(Some(user)) else { continue };
         let range = index(user.calls.start)..index(user.calls.end);
-        let site = Site { delegate: Some((plan, nth)), start, graph, values };
+        let site = Site { delegate: Some((plan, nth)), start, graph, release, values };
         for (_, instruction, call) in judge.all_calls.get(range).unwrap_or_default() {
             calls::judge(&site, &judged, (plan, instruction, *call), judge.out);
         }

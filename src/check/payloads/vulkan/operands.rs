@@ -4,6 +4,7 @@ use alloc::format;
 
 use super::values::Values;
 use super::{Site, VULKAN_CUSTOM, VULKAN_INDEX, VULKAN_MISSING, VULKAN_OPERAND, VULKAN_OPERATOR};
+use crate::release::{OPERATOR_NEWER, is_newer};
 use crate::report::Findings;
 use pte_core::error::PathComponent;
 use pte_core::payload::vulkan::VulkanOperator;
@@ -44,6 +45,11 @@ pub(super) fn judge(
             });
             continue;
         };
+        if let Some(release) = site.release.filter(|release| *release < operator.since) {
+            site.find(notes, &OPERATOR_NEWER, call.raw(), &path, || {
+                is_newer(name, operator.since, release)
+            });
+        }
         let Some(arguments) = operator.arguments() else { continue };
         if args.len() != arguments.len() {
             site.find(out, &VULKAN_OPERAND, call.raw(), &path, || {
