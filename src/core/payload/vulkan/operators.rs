@@ -159,8 +159,8 @@ const fn row(
 
 use ShapeRule::{Any, Broadcast, Elements, Linear, Product, Same};
 
-/// The operators, sorted by name. Names and releases are those of `VK_REGISTER_OP` and `WEBGPU_REGISTER_OP` in
-/// upstream's tags; arguments are those of PyTorch's schemas, which the exporter writes one by one.
+/// The operators, sorted by name. `tests/tools/vulkan.py` writes names, letters and releases from upstream's tags and
+/// PyTorch's schemas, and keeps the rest of each row.
 static OPERATORS: &[VulkanOperator] = &[
     row("add", "ii#", (0, 7), Any),
     row("aten._log_softmax.default", "tibw", (0, 3), Same),
@@ -200,11 +200,11 @@ static OPERATORS: &[VulkanOperator] = &[
     row("aten.full.default", "ls....w", (0, 3), Any),
     row("aten.full_like.default", "ts.....w", (0, 3), Same),
     row("aten.gather.default", "titbw", (1, 1), Any),
-    row("aten.ge.Scalar", "tsw", (1, 5), Same),
+    row("aten.ge.Scalar", "tsw", (1, 4), Same),
     row("aten.ge.Tensor", "ttw", (1, 0), Broadcast),
     row("aten.gelu.default", "tzw", (0, 3), Same),
     row("aten.grid_sampler_2d.default", "ttiibw", (1, 4), Any),
-    row("aten.gt.Scalar", "tsw", (1, 5), Same),
+    row("aten.gt.Scalar", "tsw", (1, 4), Same),
     row("aten.gt.Tensor", "ttw", (1, 0), Broadcast),
     row("aten.hardshrink.default", "tsw", (0, 3), Same),
     row("aten.hardsigmoid.default", "tw", (0, 5), Same),
@@ -212,15 +212,15 @@ static OPERATORS: &[VulkanOperator] = &[
     row("aten.hardtanh.default", "tssw", (0, 2), Same),
     row("aten.index.Tensor", "tow", (1, 2), Any),
     row("aten.index_select.default", "titw", (0, 3), Any),
-    row("aten.le.Scalar", "tsw", (1, 5), Same),
+    row("aten.le.Scalar", "tsw", (1, 4), Same),
     row("aten.le.Tensor", "ttw", (1, 0), Broadcast),
     row("aten.leaky_relu.default", "tsw", (0, 6), Same),
     row("aten.linear.default", "ttTw", (0, 3), Linear),
     row("aten.log10.default", "tw", (1, 5), Same),
     row("aten.logical_and.default", "ttw", (1, 3), Broadcast),
-    row("aten.logical_not.default", "tw", (1, 5), Same),
+    row("aten.logical_not.default", "tw", (1, 4), Same),
     row("aten.logical_or.default", "ttw", (1, 4), Broadcast),
-    row("aten.lt.Scalar", "tsw", (1, 5), Same),
+    row("aten.lt.Scalar", "tsw", (1, 4), Same),
     row("aten.lt.Tensor", "ttw", (1, 0), Broadcast),
     row("aten.max_pool2d.default", "tllllbw", (1, 0), Any),
     row("aten.max_pool2d_with_indices.default", "tllllbx", (0, 2), Any),
@@ -230,7 +230,7 @@ static OPERATORS: &[VulkanOperator] = &[
     row("aten.mul.Tensor", "ttw", (0, 2), Broadcast),
     row("aten.native_group_norm.default", "tTTiiiisx", (0, 7), Any),
     row("aten.native_layer_norm.default", "tlTTsx", (0, 3), Any),
-    row("aten.ne.Scalar", "tsw", (1, 5), Same),
+    row("aten.ne.Scalar", "tsw", (1, 4), Same),
     row("aten.neg.default", "tw", (0, 3), Same),
     row("aten.ones.default", "l....w", (0, 3), Any),
     row("aten.ones_like.default", "t.....w", (0, 3), Same),
@@ -275,6 +275,7 @@ static OPERATORS: &[VulkanOperator] = &[
     row("conv_with_clamp.default", "ttTlllbliSSw", (0, 3), Any),
     row("dequantize_per_tensor.default", "tsiii..w", (0, 7), Same),
     row("dequantize_per_token.default", "tttii..w", (0, 7), Same),
+    row("dim_order_ops._clone_dim_order.default", "t.Lw", (1, 4), Same),
     row("dim_order_ops._to_dim_order_copy.default", "t.....Lw", (1, 1), Same),
     row("et_vk.adamw_step.default", "uuutsssssssx", (1, 4), Any),
     row("et_vk.add_q8ta_q8ta_q8to.default", "ttsisisisw", (1, 1), Any),
