@@ -38,7 +38,8 @@ def git(clone, *arguments):
 
 def registered(clone, tag):
     """Returns the names that a tag registers."""
-    text = git(clone, "grep", "-h", "-A2", "_REGISTER_OP(", tag, "--", "backends/vulkan/runtime", "backends/webgpu/runtime")
+    folders = [f"backends/{backend}/runtime" for backend in ("vulkan", "webgpu")]
+    text = git(clone, "grep", "-h", "-A2", "_REGISTER_OP(", tag, "--", *folders)
     names = re.findall(r"(?:VK|WEBGPU)_REGISTER_OP\(\s*([\w.]+)\s*,", text)
     return {name for name in names if name != "name"}
 

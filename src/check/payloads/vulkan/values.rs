@@ -362,9 +362,11 @@ impl<'p> Constants<'p> {
     }
 }
 
-/// Returns whether the backend makes a texture of a tensor that is no constant.
+/// Returns whether the backend makes a texture of a tensor that is no constant. A compile spec may decide for tensors
+/// whose storage type is not set.
 fn is_texture(tensor: VkTensor<'_>) -> bool {
-    tensor.constant_id() < 0 && tensor.storage_type() != VkStorageType::BUFFER
+    let texture = [VkStorageType::TEXTURE_2D, VkStorageType::TEXTURE_3D];
+    tensor.constant_id() < 0 && texture.contains(&tensor.storage_type())
 }
 
 /// Returns whether a layout packs four 8-bit integers into one.
