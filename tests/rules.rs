@@ -19,6 +19,7 @@ mod qnn;
 mod releases;
 mod segments;
 mod sound;
+mod vulkan;
 pub(crate) mod xnnpack;
 
 /// Returns the program `file` with a change, and without its segments: no constant resolves.

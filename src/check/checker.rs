@@ -155,7 +155,7 @@ impl<'d> Checker<'d> {
     }
 
     /// Judges a standalone payload, `.ptn` package, profile (ETDump) or ETRecord, and adds a Note
-    /// on its kind. For payloads of XNNPACK and MLX, the header, the graph and the constants are
+    /// on its kind. For payloads of XNNPACK, Vulkan and MLX, the header, the graph and the constants are
     /// judged, but named data and calls are not. For all other files, only the structure is proven.
     ///
     /// # Errors
@@ -163,7 +163,7 @@ impl<'d> Checker<'d> {
     /// [`Unreadable`] if the structure is broken or the format is unknown.
     pub fn check_payload(&self, bytes: &[u8]) -> Result<Report, Unreadable> {
         let mut out = Findings::new(&self.limits);
-        payloads::judge_alone(bytes, &self.limits, &mut out)?;
+        payloads::judge_alone(bytes, (&self.limits, self.policy.release()), &mut out)?;
         kind::report(|| ForeignFormat::of_ends(bytes, bytes).to_string(), &mut out);
         let mut report = out.report(&self.policy);
         report.sort();
@@ -212,7 +212,8 @@ impl<'d> Checker<'d> {
         out: &mut Findings,
     ) -> Result<(), E> {
         let named = NamedSizes::new(pte, self.data);
-        let requested = payloads::judge(pte, &named, &self.limits, read, out)?;
+        let requested =
+            payloads::judge(pte, &named, (&self.limits, self.policy.release()), read, out)?;
         match self.data {
             Some(data) => external::judge(pte, data, &requested, out),
             None => external::report_unknown(pte, externals, &named, &requested, out),

@@ -180,7 +180,6 @@ pub static UNJUDGED: &[(&str, &str)] = &[
     ("8.2 64fa85e5de", "The index is a number that the program computes while it runs."),
     ("8.2 652cc5a8d3", "It is about the sizes that tensors get when the method runs."),
     ("8.2 c0cef6cf65", "Of a bundle only the program is judged; its test data is shown."),
-    ("8.2 80198ca5d2", "What is inside a payload is the backend's own format."),
     ("8.2 84f39aa707", "What is inside a payload is the backend's own format."),
     ("8.2 #22237", "What is inside a payload is the backend's own format."),
     ("8.2 #22579", "What is inside a payload is the backend's own format."),
@@ -188,7 +187,6 @@ pub static UNJUDGED: &[(&str, &str)] = &[
         "8.3.15",
         "How much memory a method is given to load into is the caller's choice; such a list is no fault.",
     ),
-    ("8.3.21", "What is inside a payload is the backend's own format."),
 ];
 
 /// The rows of `docs/format.md` that are judged in part, with the reason why the rest is not.

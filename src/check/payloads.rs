@@ -23,6 +23,7 @@ use pte_core::foreign::ForeignFormat;
 use pte_core::limits::Limits;
 use pte_core::method::{self, Instruction};
 use pte_core::payload::{Sections, Tables, TablesPlace, Unreadable};
+use pte_core::release::Release;
 use pte_flat::bytes::{array_at, index, narrow, wide};
 use pte_flat::cost;
 use pte_flat::view::Table;
@@ -30,31 +31,32 @@ use pte_schema::program::view::{DelegateCall, ExecutionPlan, InstructionArgument
 
 mod mlx;
 mod qnn;
+mod vulkan;
 mod xnnpack;
 
 rules! {
     "payloads";
 
     PAYLOAD_UNREADABLE = Error "payload-unreadable"
-        "A payload of XNNPACK or MLX has a header and a graph that the backend reads."
+        "A payload of XNNPACK, Vulkan or MLX has a header and a graph that the backend reads."
         "The backend refuses it, or reads through a null pointer."
         "Lower the model again with the backend of a current release."
-        Refuses ["6.6", "7.4.21", "7.7.23", "11.1", "11.9"];
-    PAYLOAD_STRUCTURE = Warning "payload-structure"
-        "A payload of Vulkan, TOSA, the native backend, Ethos-U, Core ML, VGF or OpenVINO has the header, the sections and the tables of its format."
+        Refuses ["6.6", "7.4.21", "7.7.23", "8.2 80198ca5d2", "11.1", "11.9", "11.11"];
+    PAYLOAD_STRUCTURE = Error "payload-structure"
+        "A payload of TOSA, the native backend, Ethos-U, Core ML, VGF or OpenVINO has the header, the sections and the tables of its format."
         "The backend refuses it, or reads past it: few of these backends compare sizes."
         "Lower the model again with the backend of a current release."
         Misreads ["11.7"];
     DELEGATE_KEY_UNRESOLVED = Error "delegate-key-unresolved"
-        "The data that a payload of XNNPACK or MLX uses by a key is in the program or in one of the .ptd files."
+        "The data that a payload of XNNPACK, Vulkan or MLX uses by a key is in the program or in one of the .ptd files."
         "The backend refuses its payload, or reads through a null pointer where no data has a key."
         "Give the .ptd that was written with this program: `--with FILE` or `--with FOLDER`."
-        Crashes ["6.7", "7.4.21", "7.6.19", "7.7.23", "11.3", "11.9"];
+        Crashes ["6.7", "7.4.21", "7.6.19", "7.7.23", "11.3", "11.9", "11.11"];
     DELEGATE_KEY_SHORT = Error "delegate-key-short"
-        "The data that a payload of XNNPACK or MLX uses by a key has the bytes that the payload says."
+        "The data that a payload of XNNPACK, Vulkan or MLX uses by a key has the bytes that the payload says."
         "The backend never compares the sizes, and reads past the data."
         "Use the .ptd that was written with this program."
-        Misreads ["6.7", "7.7.23", "11.3", "11.9"];
+        Misreads ["6.7", "7.7.23", "11.3", "11.9", "11.11"];
 }
 
 /// The named data of a program and of `.ptd` files, by key.
@@ -240,10 +242,11 @@ struct BackendRules {
 }
 
 /// The backends whose payloads are judged by rules. Of other payloads only the structure is proven.
-static JUDGED: [BackendRules; 2] = [xnnpack::JUDGED, mlx::JUDGED];
+static JUDGED: [BackendRules; 3] = [xnnpack::JUDGED, vulkan::JUDGED, mlx::JUDGED];
 
 /// The rules for payloads, by subject.
-pub(super) static RULE_LISTS: [&[&Rule]; 4] = [RULES, xnnpack::RULES, mlx::RULES, qnn::RULES];
+pub(super) static RULE_LISTS: [&[&Rule]; 5] =
+    [RULES, xnnpack::RULES, vulkan::RULES, mlx::RULES, qnn::RULES];
 
 /// Returns the rules for the payloads of a backend; `None` if only the structure is proven.
 fn rules_of(backend: Backend) -> Option<&'static BackendRules> {
@@ -283,7 +286,7 @@ impl Subject<'_> {
 pub(crate) fn judge<'b, E>(
     pte: &Pte<'_>,
     named: &NamedSizes<'_>,
-    limits: &Limits,
+    (limits, release): (&Limits, Option<Release>),
     mut read: impl FnMut(Range<u64>) -> Result<Option<Cow<'b, [u8]>>, E>,
     out: &mut Findings,
 ) -> Result<RequestedKeys, E> {
@@ -306,7 +309,7 @@ pub(crate) fn judge<'b, E>(
     let calls = &mut Calls::new(pte.file_len());
     let (plans, all_calls, requested_keys) = (&plans, &all_calls, &mut requested);
     let mut judge =
-        Judge { named, limits, out, plans, all_calls, calls, requested: requested_keys };
+        Judge { named, limits, release, out, plans, all_calls, calls, requested: requested_keys };
     for ((start, end, backend), users) in by_range {
         let was_exhausted = bytes.is_exhausted;
         judge.payload(backend, start..end, &users, &mut bytes);
@@ -323,7 +326,7 @@ pub(crate) fn judge<'b, E>(
 /// judged, but no calls. For all others only the tables, headers or directories are proven.
 pub(super) fn judge_alone(
     file: &[u8],
-    limits: &Limits,
+    (limits, release): (&Limits, Option<Release>),
     out: &mut Findings,
 ) -> Result<(), Unreadable> {
     let at = |pos: u64| usize::try_from(pos).unwrap_or(usize::MAX);
@@ -343,6 +346,7 @@ pub(super) fn judge_alone(
         let mut judge = Judge {
             named: &NamedSizes::unknown(),
             limits,
+            release,
             out,
             plans: &[],
             all_calls: &[],
@@ -388,6 +392,8 @@ fn prove(
 struct Judge<'j, 'd, 'p, 'a> {
     named: &'j NamedSizes<'d>,
     limits: &'j Limits,
+    /// The release that the file is judged for.
+    release: Option<Release>,
     out: &'j mut Findings,
     /// The methods of the delegates.
     plans: &'j [Plan<'p, 'a>],

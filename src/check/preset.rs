@@ -38,7 +38,6 @@ impl Preset {
             ("qnn-old", "A current runtime reads the options as others, a library among them."),
             ("old-generation", "A current runtime reads the data file as another layout."),
             ("file-kind", "Only a part of such a file is judged: the rest may be anything."),
-            ("payload-structure", "The payload is not what its backend reads."),
             ("payload-magic", "The payload is not what its backend reads."),
             ("backend-unknown", "What the payload does is not known."),
             ("external-not-judged", "The data decides what the program does, and is not judged."),

@@ -39,10 +39,10 @@ rules! {
         "Use a runtime whose kernel takes the dtype, or cast the tensor in the model."
         Refuses ["6.12"];
     OPERATOR_NEWER = Error "operator-newer"
-        "The release that the file is judged for has every operator that a method calls."
-        "An older runtime does not find the operator and refuses the method."
+        "The release that the file is judged for has every operator that a method or a Vulkan graph calls."
+        "An older runtime does not find the operator and refuses the method; the Vulkan backend aborts."
         "Use a runtime that has the operator, or lower the call to a backend that has one."
-        Refuses ["6.11"];
+        Refuses ["6.11", "11.11"];
 }
 
 /// The fields that a runtime must know to find the data of a file, as pairs of table and field.
@@ -115,13 +115,16 @@ fn called_operators(pte: &Pte<'_>, release: Release, out: &mut Findings) {
                 ]
             };
             out.find(&OPERATOR_NEWER, operator.raw().pos().into(), path, || {
-                let ((since, minor), (major, of)) = (brought, release);
-                format!(
-                    "{name} came with release {since}.{minor}, and the file is for {major}.{of}"
-                )
+                is_newer(&name, brought, release)
             });
         }
     }
+}
+
+/// Returns the message about an operator that a later release than `release` brought.
+pub(super) fn is_newer(name: &str, brought: Release, release: Release) -> String {
+    let ((since, minor), (major, of)) = (brought, release);
+    format!("{name} came with release {since}.{minor}, and the file is for {major}.{of}")
 }
 
 /// Judges the dtypes of the tensors that the methods' calls get. Each operator is reported once with each dtype.

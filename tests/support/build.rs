@@ -7,7 +7,7 @@ use pte::flat::load;
 use pte::flat::tree::Object;
 use pte::flat::write::{self, WriterLayout};
 use pte::schema::{flat_tensor, flat_tensor_legacy, program};
-use pte::schema::{mlx, qnn, qnn_legacy, xnnpack};
+use pte::schema::{mlx, qnn, qnn_legacy, vulkan, xnnpack};
 use serde_json::{Value, json};
 
 use crate::harvest::harvest;
@@ -142,14 +142,17 @@ fn number(header: &Value, name: &str, computed: u64) -> u64 {
 
 #[track_caller]
 fn bytes(piece: &Value) -> Vec<u8> {
-    only(piece, &["hex", "zeros", "bytes", "xnnpack", "mlx", "constants", "size"]);
+    only(piece, &["hex", "zeros", "bytes", "xnnpack", "vulkan", "mlx", "constants", "size"]);
+    let size = || usize::try_from(piece["size"].as_u64().unwrap()).unwrap();
+    let constants = piece.get("constants").map_or(0, |count| count.as_u64().unwrap());
     if let Some(graph) = piece.get("mlx") {
-        return mlx_payload(graph, usize::try_from(piece["size"].as_u64().unwrap()).unwrap());
+        return mlx_payload(graph, size());
     }
     if let Some(graph) = piece.get("xnnpack") {
-        let size = usize::try_from(piece["size"].as_u64().unwrap()).unwrap();
-        let constants = piece.get("constants").map_or(0, |count| count.as_u64().unwrap());
-        return payload(graph, constants, size);
+        return payload(graph, constants, size());
+    }
+    if let Some(graph) = piece.get("vulkan") {
+        return payload_with(b"VH00", &vulkan::desc::SCHEMA, graph, constants, size());
     }
     match piece.as_object().unwrap().iter().next().unwrap() {
         (key, count) if key == "zeros" => vec![0; count.as_u64().unwrap() as usize],
@@ -184,13 +187,25 @@ fn mlx_payload(graph: &Value, size: usize) -> Vec<u8> {
 /// Returns an XNNPACK payload of `size` bytes. Its graph is followed by `constants` bytes of zeros.
 #[track_caller]
 pub fn payload(graph: &Value, constants: u64, size: usize) -> Vec<u8> {
-    let schema = &xnnpack::desc::SCHEMA;
+    payload_with(b"XH00", &xnnpack::desc::SCHEMA, graph, constants, size)
+}
+
+/// Returns a payload of `size` bytes with a header like those of XNNPACK and Vulkan. Its graph is followed by
+/// `constants` bytes of zeros.
+#[track_caller]
+fn payload_with(
+    magic: &[u8; 4],
+    schema: &'static Schema,
+    graph: &Value,
+    constants: u64,
+    size: usize,
+) -> Vec<u8> {
     let root = load::read(&graph.to_string(), schema.root, &mut load::no_files);
     let root = root.unwrap_or_else(|error| panic!("{error}"));
     let graph = write::write(schema, &root, &[], &WriterLayout::default()).unwrap();
     let len = u32::try_from(graph.len()).unwrap();
     let end = 32 + len.next_multiple_of(16);
-    let mut out = b"\0\0\0\0XH00\x1e\0".to_vec();
+    let mut out = [b"\0\0\0\0", magic, b"\x1e\0".as_slice()].concat();
     out.extend([32, len, end].iter().flat_map(|word: &u32| word.to_le_bytes()));
     out.extend(constants.to_le_bytes());
     out.resize(32, 0);

@@ -312,8 +312,9 @@ impl<'p> Graph<'p> {
                 Operator::Member(member) => Some(member),
                 _ => None,
             };
-            let inputs = (0u8..).zip(self.operands(nth).0);
+            let inputs = self.operands(nth).0.iter().enumerate();
             for (position, &id) in inputs.filter(|&(_, &id)| id != NO_ID) {
+                let position = u8::try_from(position).unwrap_or(u8::MAX);
                 readers.insert_first(id, Reader { node: nth, position, member });
             }
         }

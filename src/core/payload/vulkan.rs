@@ -6,6 +6,7 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
+use core::iter;
 use core::ops::Range;
 
 use binrw::binrw;
@@ -19,6 +20,10 @@ use pte_flat::bytes::{index, until_nul};
 use pte_flat::cost;
 use pte_schema::vulkan::desc;
 use pte_schema::vulkan::view::{GraphTypes, VkBytes, VkGraph};
+
+mod operators;
+
+pub use operators::{Argument, ArgumentKind, ShapeRule, VulkanOperator};
 
 pub(super) static FORMAT: Format = Format {
     backend: Backend::Vulkan,
@@ -54,6 +59,15 @@ impl VulkanHeader {
     pub const LENGTH: u16 = 30;
 }
 
+/// Returns the range of the constants behind the graph of a payload of `len` bytes that begins with `head`.
+///
+/// # Errors
+///
+/// The header of the payload is invalid.
+pub fn constants(head: &[u8], len: u64) -> Result<Range<u64>, Unreadable> {
+    parts(head, len).map(|parts| parts.constants)
+}
+
 /// Finds the parts of a payload of `len` bytes that begins with `head`.
 fn parts(head: &[u8], len: u64) -> Result<Parts, Unreadable> {
     let needed = u64::from(VulkanHeader::LENGTH);
@@ -77,8 +91,8 @@ fn parts(head: &[u8], len: u64) -> Result<Parts, Unreadable> {
     Ok(Parts { graph, constants: start..end, section: None })
 }
 
-/// Vulkan's calls do not say what they write: the tensors that no earlier call wrote, except for
-/// inputs and constants. The tensors of a list are those of the first call that has the list, so
+/// Calls do not say what they write, but known operators do. Other calls write the tensors that no earlier call wrote,
+/// except for inputs and constants. The tensors of a list are those of the first call that has the list, so
 /// that many calls with one long list cost no more than one.
 fn graph<'p>(region: &Region<'_, 'p>) -> Result<Graph<'p>, Unreadable> {
     let root: VkGraph<'p> = region.root()?;
@@ -119,26 +133,40 @@ fn graph<'p>(region: &Region<'_, 'p>) -> Result<Graph<'p>, Unreadable> {
     for (bytes, user) in constants.iter().zip(users).chain(shaders.map(|bytes| (bytes, None))) {
         out.data(place(bytes, &behind), user);
     }
-    let (mut ids, mut reads, mut writes) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut used, mut reads, mut writes) = (Vec::new(), Vec::new(), Vec::new());
     let mut written = BTreeSet::new();
     for call in root.chain().into_iter().flatten() {
         reads.clear();
         writes.clear();
-        ids.clear();
-        for id in call.args().into_iter().flatten().filter_map(|arg| u32::try_from(arg).ok()) {
+        used.clear();
+        let operator = call.name().and_then(VulkanOperator::of);
+        let arguments = operator.and_then(VulkanOperator::arguments).into_iter().flatten();
+        let arguments = arguments.map(Some).chain(iter::repeat(None));
+        for (id, argument) in call.args().into_iter().flatten().zip(arguments) {
+            let Ok(id) = u32::try_from(id) else { continue };
             cost::look_up("", lists.len());
             match lists.remove(&id) {
-                Some(list) => ids.extend(list.iter().filter_map(|id| u32::try_from(id).ok())),
-                None => ids.push(id),
+                Some(list) => {
+                    let ids = list.iter().filter_map(|id| u32::try_from(id).ok());
+                    used.extend(ids.map(|id| (id, argument)));
+                }
+                None => used.push((id, argument)),
             }
         }
-        cost::charge(ids.len());
-        for &id in &ids {
+        cost::charge(used.len());
+        for &(id, argument) in &used {
             let Some(may_write) = tensors.get(index(id)).copied().flatten() else { continue };
             cost::look_up("", written.len());
-            match may_write && !written.contains(&id) {
-                true => writes.push(id),
-                false => reads.push(id),
+            let is_new = may_write && !written.contains(&id);
+            let (is_read, is_written) = match argument {
+                Some(argument) => (argument.is_read(), argument.is_written()),
+                None => (!is_new, is_new),
+            };
+            if is_read {
+                reads.push(id);
+            }
+            if is_written {
+                writes.push(id);
             }
         }
         written.extend(writes.iter().copied());

@@ -4,7 +4,7 @@ use super::{
     Made, call, chains, delegate_call, delegated, delegated_to, entries, entry, external, input,
     one_plan, operator, program, root, segments, strides, with_constants,
 };
-use crate::tables::{Builder, Field, number};
+use crate::tables::{Builder, Field, Version, number};
 use Field::{Number, To};
 use binrw::BinWrite;
 use binrw::io::Cursor;
@@ -348,32 +348,11 @@ pub(super) const FAMILIES: &[(&str, &[&str], fn(Builder, usize) -> Made)] = &[
         payload.extend(graph);
         delegated_to(b.version, "MLXBackend", &payload, n, &[])
     }),
-    ("n calls of Vulkan, all of one list of n tensors", &[], |b, n| {
-        let mut b = b.version.vulkan();
-        let fields = [("constant_id", Number(-1))];
-        let tensors = (0..n).map(|_| b.held("VkValue", "VkTensor", &fields));
-        let mut values: Vec<_> = tensors.collect();
-        let all = b.numbers(0..n);
-        values.push(b.held("VkValue", "ValueList", &[("items", To(all))]));
-        let args = b.numbers([n]);
-        let call = b.lists("OperatorCall", &[("args", args)]);
-        let (calls, values) = (b.tables(vec![call; n]), b.tables(values));
-        let root = b.lists("VkGraph", &[("chain", calls), ("values", values)]);
-        let graph = b.alone(root);
-        let header = VulkanHeader {
-            length: VulkanHeader::LENGTH,
-            flatbuffer_offset: 32,
-            flatbuffer_size: graph.len() as u32,
-            bytes_offset: 32 + graph.len() as u32,
-            bytes_size: 0,
-        };
-        let mut payload = Cursor::new(vec![0; 4]);
-        payload.set_position(4);
-        header.write(&mut payload).unwrap();
-        let mut payload = payload.into_inner();
-        payload.resize(32, 0);
-        payload.extend(graph);
-        delegated_to(b.version, "VulkanBackend", &payload, 1, &[])
+    ("n calls of Vulkan, all of one list of n tensors without dimensions", &[], |b, n| {
+        vulkan(b.version, n, false)
+    }),
+    ("n sound calls of Vulkan, all of one list of n inputs", &[], |b, n| {
+        vulkan(b.version, n, true)
     }),
     ("a native graph of n nodes, n / 128 of them with one list of 64 long names", &[], |b, n| {
         let mut b = b.version.native();
@@ -567,3 +546,38 @@ pub(super) const FAMILIES: &[(&str, &[&str], fn(Builder, usize) -> Made)] = &[
         one_plan(b, &[], vec![list; n / 16], vec![])
     }),
 ];
+
+/// Returns a program with a graph of Vulkan: n calls that concatenate one list of n inputs into one tensor.
+fn vulkan(version: Version, n: usize, has_dims: bool) -> Made {
+    let mut b = version.vulkan();
+    let dims = b.numbers([1]);
+    let fields = [("constant_id", Number(-1)), ("mem_obj_id", Number(-1)), ("dims", To(dims))];
+    let tensor = if has_dims { &fields[..] } else { &fields[..1] };
+    let mut values: Vec<_> = (0..=n).map(|_| b.held("VkValue", "VkTensor", tensor)).collect();
+    let all = b.numbers(0..n);
+    values.push(b.held("VkValue", "Int", &[]));
+    values.push(b.held("VkValue", "ValueList", &[("items", To(all))]));
+    let args = b.numbers([n + 2, n + 1, n]);
+    let name = b.text("aten.cat.default");
+    let call = b.lists("OperatorCall", &[("args", args), ("name", name)]);
+    let (calls, values, output) = (b.tables(vec![call; n]), b.tables(values), b.numbers([n]));
+    let root = b.lists(
+        "VkGraph",
+        &[("chain", calls), ("values", values), ("input_ids", all), ("output_ids", output)],
+    );
+    let graph = b.alone(root);
+    let header = VulkanHeader {
+        length: VulkanHeader::LENGTH,
+        flatbuffer_offset: 32,
+        flatbuffer_size: graph.len() as u32,
+        bytes_offset: 32 + graph.len() as u32,
+        bytes_size: 0,
+    };
+    let mut payload = Cursor::new(vec![0; 4]);
+    payload.set_position(4);
+    header.write(&mut payload).unwrap();
+    let mut payload = payload.into_inner();
+    payload.resize(32, 0);
+    payload.extend(graph);
+    delegated_to(version, "VulkanBackend", &payload, 1, &[])
+}

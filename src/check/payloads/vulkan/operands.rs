@@ -1,0 +1,73 @@
+//! The calls in a graph, each by itself: the operator, and the kinds of its arguments.
+
+use alloc::format;
+
+use super::values::Values;
+use super::{Site, VULKAN_CUSTOM, VULKAN_INDEX, VULKAN_MISSING, VULKAN_OPERAND, VULKAN_OPERATOR};
+use crate::release::{OPERATOR_NEWER, is_newer};
+use crate::report::Findings;
+use pte_core::error::PathComponent;
+use pte_core::payload::vulkan::VulkanOperator;
+use pte_flat::cost;
+use pte_flat::quoted::Quoted;
+use pte_flat::view::Table;
+
+/// Judges the operator and the arguments of each call.
+pub(super) fn judge(
+    site: &Site<'_, '_>,
+    values: &Values,
+    out: &mut Findings,
+    notes: &mut Findings,
+) {
+    for (nth, call) in (0u32..).zip(site.graph.chain().into_iter().flatten()) {
+        let path = [PathComponent::Field("chain"), PathComponent::Index(nth)];
+        let (Some(name), Some(args)) = (call.name(), call.args()) else {
+            site.find(out, &VULKAN_MISSING, call.raw(), &path, || {
+                "the call has no name or no args".into()
+            });
+            continue;
+        };
+        cost::charge(args.len());
+        if let Some(id) = args.iter().find(|&id| values.kind(id).is_none()) {
+            site.find(out, &VULKAN_INDEX, call.raw(), &path, || {
+                format!("value {id} is out of range: the graph has {}", values.len())
+            });
+            continue;
+        }
+        let Some(operator) = VulkanOperator::of(name) else {
+            let is_custom = !VulkanOperator::is_of_known_namespace(name);
+            let (rule, out) = match is_custom {
+                true => (&VULKAN_CUSTOM, &mut *notes),
+                false => (&VULKAN_OPERATOR, &mut *out),
+            };
+            site.find(out, rule, call.raw(), &path, || {
+                format!("no release has the operator {}", Quoted(name))
+            });
+            continue;
+        };
+        if let Some(release) = site.release.filter(|release| *release < operator.since) {
+            site.find(notes, &OPERATOR_NEWER, call.raw(), &path, || {
+                is_newer(name, operator.since, release)
+            });
+        }
+        let Some(arguments) = operator.arguments() else { continue };
+        if args.len() != arguments.len() {
+            site.find(out, &VULKAN_OPERAND, call.raw(), &path, || {
+                format!("{name} takes {} arguments: found {}", arguments.len(), args.len())
+            });
+            continue;
+        }
+        let wrong = (0u32..).zip(args.iter().zip(arguments)).find_map(|(at, (id, argument))| {
+            let kind = values.kind(id)?;
+            (!kind.fits(argument)).then_some((at, id, kind, argument))
+        });
+        if let Some((at, id, kind, argument)) = wrong {
+            site.find(out, &VULKAN_OPERAND, call.raw(), &path, || {
+                format!(
+                    "argument {at} of {name} is value {id}, {}: expected {argument}",
+                    kind.name()
+                )
+            });
+        }
+    }
+}
