@@ -7,6 +7,7 @@ use core::ops::Range;
 
 use super::graph::{Data, DataPlace, Datatype, Detail, Graph, Quantization, Reader};
 use super::layout::Layout;
+use super::model::Model;
 use super::place::{ConstantPlace, Key, NamedRanges};
 use super::sections::Sections;
 use super::tables::TablesPlace;
@@ -132,20 +133,30 @@ impl PayloadContents {
             };
             let mut layout = Layout::new(len, Some(backend), limits);
             if !TablesPlace::is_known(backend) {
-                let read = |part| read(part).map(Option::unwrap_or_default);
-                let found = match has_parts {
-                    true => Sections::of(backend, len, read)?,
-                    false => None,
-                };
-                let Some(Ok(found)) = found else { continue };
-                let count = wide(found.sections.len()).saturating_add(1);
-                let Some(rest) = sections_left.checked_sub(count) else { continue };
-                sections_left = rest;
-                layout.add_sections(found.sections);
-                layout.end_header_at_sections();
                 let graph = range.start..range.start;
-                let (constants, uses) = (Vec::new(), Vec::new());
-                all.push(Self { backend, range, graph, constants, uses, layout: Some(layout) });
+                let mut contents = Self::empty(backend, range.clone());
+                if let Some(model) = Model::of(backend) {
+                    model.with(len, &mut read, |found| {
+                        let Ok(Some(found)) = found else { return };
+                        let Some(rest) = left.checked_sub(len) else { return };
+                        left = rest;
+                        contents = Self::of(backend, range.clone(), graph, &found, &named);
+                    })?;
+                }
+                if has_parts {
+                    let read = |part| read(part).map(Option::unwrap_or_default);
+                    let found = Sections::of(backend, len, read)?;
+                    let Some(Ok(found)) = found else { continue };
+                    let count = wide(found.sections.len()).saturating_add(1);
+                    let Some(rest) = sections_left.checked_sub(count) else { continue };
+                    sections_left = rest;
+                    layout.add_sections(found.sections);
+                    layout.end_header_at_sections();
+                    contents.layout = Some(layout);
+                } else if contents.constants.is_empty() && contents.uses.is_empty() {
+                    continue;
+                }
+                all.push(contents);
                 continue;
             }
             let Some(head) = read(0..len.min(ForeignFormat::HEAD))? else { continue };
@@ -156,7 +167,9 @@ impl PayloadContents {
                     let size = place.range.end.saturating_sub(place.range.start);
                     let Some(rest) = left.checked_sub(size) else { continue };
                     left = rest;
-                    Self::of(backend, range, &place, &graph, &named)
+                    let at = |pos: u64| range.start.saturating_add(pos);
+                    let tables = at(place.range.start)..at(place.range.end);
+                    Self::of(backend, range.clone(), tables, &graph, &named)
                 }
                 _ => continue,
             };
@@ -170,17 +183,23 @@ impl PayloadContents {
 
     /// Returns the contents of a payload that is a standalone file of `len` bytes, with its tables at `place`.
     pub fn of_file(backend: Backend, len: u64, place: &TablesPlace, graph: &Graph<'_>) -> Self {
-        Self::of(backend, 0..len, place, graph, &NamedRanges::new())
+        Self::of(backend, 0..len, place.range.clone(), graph, &NamedRanges::new())
     }
 
+    /// Returns the contents of a payload without known tables.
+    fn empty(backend: Backend, range: Range<u64>) -> Self {
+        let graph = range.start..range.start;
+        Self { backend, range, graph, constants: Vec::new(), uses: Vec::new(), layout: None }
+    }
+
+    /// Returns the contents of a payload. `tables` is the range of its tables in the file.
     fn of(
         backend: Backend,
         range: Range<u64>,
-        place: &TablesPlace,
+        tables: Range<u64>,
         graph: &Graph<'_>,
         named: &NamedRanges<'_>,
     ) -> Self {
-        let at = |pos: u64| range.start.saturating_add(pos);
         let mut places =
             Places { data: &graph.data, named, start: range.start, keys: BTreeMap::new() };
         let readers = graph.readers();
@@ -207,8 +226,7 @@ impl PayloadContents {
                 DataUse { place: places.of(data), value, node }
             }));
         }
-        let graph = at(place.range.start)..at(place.range.end);
-        Self { backend, range, graph, constants, uses, layout: None }
+        Self { backend, range, graph: tables, constants, uses, layout: None }
     }
 }
 

@@ -9,6 +9,7 @@ use core::fmt;
 use core::ops::Range;
 
 use super::id_map::IdMap;
+pub use super::wire::Varints;
 use pte_flat::bytes::{index, narrow};
 use pte_flat::cost;
 use pte_flat::desc::{Kind, Member};
@@ -114,6 +115,10 @@ pub enum Literal<'p> {
     Floats(Vector<'p, f64>),
     /// A list of bools.
     Bools(Vector<'p, bool>),
+    /// A list of integers, as Protocol Buffers packs them.
+    Varints(Varints<'p>),
+    /// A list of f32 of four bytes each.
+    Singles(&'p [u8]),
 }
 
 /// A value of a graph.

@@ -402,6 +402,11 @@ fn literal(literal: Literal<'_>) -> String {
         Literal::Ints(numbers) => list(numbers),
         Literal::Floats(numbers) => list(numbers.into_iter().map(|number| format!("{number:?}"))),
         Literal::Bools(all) => list(all),
+        Literal::Varints(numbers) => list(numbers.map(u64::cast_signed)),
+        Literal::Singles(bytes) => {
+            let (numbers, _) = bytes.as_chunks();
+            list(numbers.iter().map(|bytes| format!("{:?}", f32::from_le_bytes(*bytes))))
+        }
     }
 }
 

@@ -130,6 +130,10 @@ impl<'a> ConstantRow<'a> {
             "qint8" | "qcint8" => ScalarType::CHAR,
             "quint8" => ScalarType::BYTE,
             "int32" | "qint32" | "qcint32" => ScalarType::INT,
+            "int8" => ScalarType::CHAR,
+            "uint8" => ScalarType::BYTE,
+            "int16" => ScalarType::SHORT,
+            "bool" => ScalarType::BOOL,
             _ => return None,
         })
     }
@@ -155,7 +159,7 @@ pub fn datatype_name(name: &str) -> &str {
         "BOOL" => "bool",
         "UINT8" | "BYTE" => "uint8",
         "INT8" | "CHAR" => "int8",
-        "SHORT" => "int16",
+        "INT16" | "SHORT" => "int16",
         "INT32" | "INT" => "int32",
         "INT64" | "LONG" => "int64",
         name => name,

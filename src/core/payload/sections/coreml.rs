@@ -18,7 +18,7 @@ use crate::payload::Unreadable;
 use pte_flat::bytes::{index, narrow};
 
 /// Finds the files. The contents of files are not read.
-pub(super) fn sections(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
+pub(in crate::payload) fn sections(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
     let size = head.len.min(LARGEST);
     if head.read(0, 4.min(head.len))?.starts_with(&REFERENCE) {
         let bytes = head.read(0, size)?;
@@ -40,7 +40,7 @@ pub(super) fn sections(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
     let contents = value(&reversed).ok_or(Unreadable::Block { at })?;
     let mut found = Sections::default();
     for (path, range) in files(&contents).ok_or(Unreadable::Block { at })? {
-        let mut section = Section::new("file", range);
+        let mut section = Section::new(NAME, range);
         section.file = Some(path);
         found.add(section, head.len)?;
     }
@@ -85,6 +85,9 @@ fn files(contents: &Value) -> Option<Vec<(String, Range<u64>)>> {
     }
     Some(files)
 }
+
+/// The name of a section that is a file.
+pub(in crate::payload) const NAME: &str = "file";
 
 /// The kind of a node that is a file.
 const FILE: u64 = 0;

@@ -1,0 +1,275 @@
+//! Payloads of Core ML: the model in the file system of the payload, its weights, and the graphs of its functions.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use serde_json::Value as Json;
+
+use super::Unreadable;
+use super::graph::{Builder, DataPlace, Datatype, Detail, Graph, NO_ID, Role};
+use super::model::{Found, Model as Row};
+use super::sections::{Head, Sections, coreml};
+use crate::backend::Backend;
+use mil::{Binding, BlobPlace, Block, Constant, Function, Model, NamedType, Operation};
+use pte_flat::bytes::{array_at, u32_at};
+use pte_flat::cost;
+
+pub mod mil;
+mod shapes;
+
+pub(super) static MODEL: Row = Row { backend: Backend::CoreMl, detail: Detail::Constants, graph };
+
+/// The files of a payload that are read.
+#[derive(Clone, Debug, Default)]
+pub struct Package {
+    /// The files, each with its path and its range in the payload.
+    pub files: Vec<(String, Range<u64>)>,
+}
+
+/// The names of a method's inputs and outputs, in the order of a call's arguments.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    /// The names of the inputs.
+    pub inputs: Vec<String>,
+    /// The names of the outputs.
+    pub outputs: Vec<String>,
+}
+
+/// The metadata of a blob in a file of weights.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blob {
+    /// The number that every metadata begins with. It is [`Blob::SENTINEL`].
+    pub sentinel: u32,
+    /// The number of the datatype in files of weights.
+    pub datatype: u32,
+    /// The range of the elements in the file.
+    pub range: Range<u64>,
+}
+
+impl Package {
+    /// Returns the files of a payload with these sections. A reference to named data has none.
+    pub fn new(sections: Sections) -> Self {
+        let files = sections.sections.into_iter().filter(|section| section.name == coreml::NAME);
+        Self { files: files.filter_map(|section| Some((section.file?, section.range))).collect() }
+    }
+
+    /// Returns the range of the model; `None` if the payload has none, or a compiled one.
+    pub fn model(&self) -> Option<Range<u64>> {
+        self.file(&alloc::format!("{DATA}{MODEL_FILE}"))
+    }
+
+    /// Returns the range of the metadata.
+    pub fn metadata(&self) -> Option<Range<u64>> {
+        self.file("metadata.json")
+    }
+
+    /// Returns the range of the file that a model names.
+    pub fn weights(&self, name: &str) -> Option<Range<u64>> {
+        self.file(&alloc::format!("{DATA}{}", name.strip_prefix("@model_path/")?))
+    }
+
+    fn file(&self, path: &str) -> Option<Range<u64>> {
+        self.files.iter().find(|(known, _)| known == path).map(|(_, range)| range.clone())
+    }
+}
+
+impl Names {
+    /// Reads the names of a method from `metadata.json`. Metadata of one method has no name of it.
+    #[must_use]
+    pub fn read(metadata: &[u8], method: &str) -> Option<Self> {
+        let json: Json = serde_json::from_slice(metadata).ok()?;
+        let methods = json.get("methods").and_then(Json::as_object).filter(|all| !all.is_empty());
+        let names = match methods {
+            Some(methods) => methods.get(method)?,
+            None => &json,
+        };
+        let list = |key| {
+            let texts = names.get(key)?.as_array()?.iter();
+            texts.map(|text| text.as_str().map(String::from)).collect::<Option<Vec<_>>>()
+        };
+        Some(Self { inputs: list("inputNames")?, outputs: list("outputNames")? })
+    }
+}
+
+impl Blob {
+    /// The number that begins the metadata of each blob.
+    pub const SENTINEL: u32 = 0xdead_beef;
+
+    /// The length of the metadata in bytes.
+    pub const METADATA: u64 = 64;
+
+    /// Reads the metadata of a blob.
+    #[must_use]
+    pub fn read(metadata: &[u8]) -> Option<Self> {
+        let number = |at| array_at(metadata, at).map(u64::from_le_bytes);
+        let (size, start) = (number(8)?, number(16)?);
+        let range = start..start.checked_add(size)?;
+        Some(Self { sentinel: u32_at(metadata, 0)?, datatype: u32_at(metadata, 4)?, range })
+    }
+}
+
+/// Reads the graph of a payload with a model.
+fn graph(head: &mut Head<'_>, each: &mut dyn FnMut(Graph<'_>)) -> Result<Found, Unreadable> {
+    let package = Package::new(coreml::sections(head)?);
+    let Some(range) = package.model() else { return Ok(Found::Nothing) };
+    let bytes = head.read_range(range)?;
+    let model = Model::read(&bytes)?;
+    if !model.is_program() {
+        return Ok(Found::Nothing);
+    }
+    let metadata = package.metadata().and_then(|range| head.read_range(range).ok());
+    let mut form =
+        Form { out: Builder::default(), package: &package, head, immediate: BTreeMap::new() };
+    for function in model.functions() {
+        let names = metadata.as_ref().and_then(|bytes| Names::read(bytes, function.name));
+        form.function(function, &names.unwrap_or_default());
+    }
+    each(form.out.finish());
+    Ok(Found::Graph)
+}
+
+/// Makes the form of a graph from functions.
+struct Form<'f, 'h, 'p> {
+    out: Builder<'p>,
+    package: &'f Package,
+    head: &'f mut Head<'h>,
+    /// The constants of the function whose elements are in the model, by name.
+    immediate: BTreeMap<&'p str, Constant<'p>>,
+}
+
+impl<'p> Form<'_, '_, 'p> {
+    fn function(&mut self, function: Function<'p>, names: &Names) {
+        self.out.begin_part();
+        self.immediate.clear();
+        let Some(block) = function.block() else { return };
+        let mut next = 0u32;
+        for input in function.inputs() {
+            if input.of.is_state() {
+                self.value(input, (Role::Inner, NO_ID), NO_ID);
+                continue;
+            }
+            let argument = position(&names.inputs, input.name).unwrap_or(next);
+            next = next.saturating_add(1);
+            self.value(input, (Role::Input, argument), NO_ID);
+        }
+        let outputs = (next..).zip(block.outputs()).map(|(nth, name)| {
+            let known = position(&names.outputs, name).map(|at| next.saturating_add(at));
+            (name, known.unwrap_or(nth))
+        });
+        let outputs = outputs.collect();
+        for operation in block.operations() {
+            self.operation(operation, &outputs);
+        }
+    }
+
+    /// Adds an operation. A constant is a value, and its elements an attribute of its readers if they are in the
+    /// model itself.
+    fn operation(&mut self, operation: Operation<'p>, outputs: &BTreeMap<&'p str, u32>) {
+        if let Some((output, constant)) = operation.constant() {
+            match constant.blob() {
+                Some(place) => self.constant(output, place),
+                None => {
+                    cost::look_up(output.name, self.immediate.len());
+                    self.immediate.insert(output.name, constant);
+                }
+            }
+            return;
+        }
+        let attributes = self.out.next_attribute();
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        for (key, binding) in operation.inputs() {
+            let constant = match binding {
+                Binding::Name(name) => {
+                    cost::look_up(name, self.immediate.len());
+                    match self.immediate.get(name) {
+                        Some(constant) => *constant,
+                        None => {
+                            reads.push(self.out.id(name));
+                            continue;
+                        }
+                    }
+                }
+                Binding::Constant(constant) => constant,
+            };
+            if let Some(literal) = constant.literal() {
+                self.out.attribute(key, literal);
+            }
+        }
+        for (key, constant) in operation.attributes().filter(|(key, _)| *key != "name") {
+            if let Some(literal) = constant.literal() {
+                self.out.attribute(key, literal);
+            }
+        }
+        for output in operation.outputs() {
+            cost::look_up(output.name, outputs.len());
+            let role = match outputs.get(output.name) {
+                Some(&argument) => (Role::Output, argument),
+                None => (Role::Inner, NO_ID),
+            };
+            writes.push(self.value(output, role, NO_ID));
+        }
+        let operator = self.out.named(Some(operation.operator()));
+        self.out.node_with(operator, (&reads, &writes), attributes);
+        for block in operation.blocks() {
+            self.inner(block, 1);
+        }
+    }
+
+    /// Adds the operators of a block inside an operation.
+    fn inner(&mut self, block: Block<'p>, depth: usize) {
+        for operation in block.operations().filter(|operation| operation.operator() != "const") {
+            let operator = self.out.named(Some(operation.operator()));
+            self.out.node(operator, &[], &[]);
+            self.out.set_depth(depth);
+            for block in operation.blocks() {
+                self.inner(block, depth.saturating_add(1));
+            }
+        }
+    }
+
+    /// Adds a constant whose elements are in a file.
+    fn constant(&mut self, output: NamedType<'p>, place: BlobPlace<'p>) {
+        let range =
+            blob(self.package, self.head, place).map_or(DataPlace::Nowhere, DataPlace::Payload);
+        let id = self.out.id(output.name);
+        let data = self.out.data(range, Some(id));
+        self.value(output, (Role::Constant, NO_ID), data);
+    }
+
+    /// Adds a value, and returns its id.
+    fn value(&mut self, value: NamedType<'p>, role: (Role, u32), data: u32) -> u32 {
+        let id = self.out.id(value.name);
+        let datatype = value.of.datatype().unwrap_or(Datatype::Known("list"));
+        // A size that varies has no number.
+        let sizes = value.of.sizes().map(|size| size.and_then(|size| size.try_into().ok()));
+        let rank = value.of.sizes().count();
+        self.out.value(id, datatype, (rank, sizes.map(Option::unwrap_or_default)), role);
+        if data != NO_ID {
+            self.out.set_data(data);
+        }
+        id
+    }
+}
+
+/// Returns the range of a blob's elements in the payload.
+fn blob(package: &Package, head: &mut Head<'_>, place: BlobPlace<'_>) -> Option<Range<u64>> {
+    let file = package.weights(place.file)?;
+    let at = |pos: u64| file.start.checked_add(pos).filter(|at| *at <= file.end);
+    let start = at(place.offset)?;
+    let metadata = head.read_range(start..at(place.offset.checked_add(Blob::METADATA)?)?).ok()?;
+    let blob = Blob::read(&metadata).filter(|blob| blob.sentinel == Blob::SENTINEL)?;
+    Some(at(blob.range.start)?..at(blob.range.end)?)
+}
+
+/// Returns the index of a name in a list of names.
+fn position(names: &[String], name: &str) -> Option<u32> {
+    names.iter().position(|known| known == name)?.try_into().ok()
+}
+
+/// The folder with the model and its weights.
+const DATA: &str = "model.mlpackage/Data/com.apple.CoreML/";
+
+/// The file of the model.
+const MODEL_FILE: &str = "model.mlmodel";
