@@ -28,6 +28,8 @@ use pte_flat::cost;
 use pte_flat::view::Table;
 use pte_schema::program::view::{DelegateCall, ExecutionPlan, InstructionArguments};
 
+#[cfg(feature = "json")]
+mod coreml;
 mod mlx;
 mod qnn;
 mod xnnpack;
@@ -213,10 +215,22 @@ struct BackendRules {
 }
 
 /// The backends whose payloads are judged by rules. Of other payloads only the structure is proven.
-static JUDGED: [BackendRules; 2] = [xnnpack::JUDGED, mlx::JUDGED];
+static JUDGED: &[BackendRules] = &[
+    xnnpack::JUDGED,
+    mlx::JUDGED,
+    #[cfg(feature = "json")]
+    coreml::JUDGED,
+];
 
 /// The rules for payloads, by subject.
-pub(super) static RULE_LISTS: [&[&Rule]; 4] = [RULES, xnnpack::RULES, mlx::RULES, qnn::RULES];
+pub(super) static RULE_LISTS: &[&[&Rule]] = &[
+    RULES,
+    xnnpack::RULES,
+    mlx::RULES,
+    qnn::RULES,
+    #[cfg(feature = "json")]
+    coreml::RULES,
+];
 
 /// Returns the rules for the payloads of a backend; `None` if only the structure is proven.
 fn rules_of(backend: Backend) -> Option<&'static BackendRules> {

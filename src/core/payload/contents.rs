@@ -43,6 +43,8 @@ pub struct PayloadContents {
 pub struct GraphConstant {
     /// The id of the value.
     pub value: u32,
+    /// The name, if the graph has names.
+    pub name: Option<Key>,
     /// The datatype.
     pub datatype: Datatype,
     /// The size of each dimension, outermost first: at most six, the maximum of the backend.
@@ -210,6 +212,7 @@ impl PayloadContents {
             constants.extend(values.map(|(value, data)| {
                 GraphConstant {
                     value: value.id,
+                    name: graph.name_of(value).map(Key::from),
                     datatype: value.datatype,
                     dims: value.dims().to_vec(),
                     data: places.of(data),

@@ -1,11 +1,11 @@
 //! Payloads of Core ML: the model in the file system of the payload, its weights, and the graphs of its functions.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use super::Unreadable;
 use super::graph::{Builder, DataPlace, Datatype, Detail, Graph, NO_ID, Role};
@@ -13,7 +13,7 @@ use super::model::{Found, Model as Row};
 use super::sections::{Head, Sections, coreml};
 use crate::backend::Backend;
 use mil::{Binding, BlobPlace, Block, Constant, Function, Model, NamedType, Operation};
-use pte_flat::bytes::{array_at, u32_at};
+use pte_flat::bytes::{array_at, narrow, u32_at, wide};
 use pte_flat::cost;
 
 pub mod mil;
@@ -28,13 +28,17 @@ pub struct Package {
     pub files: Vec<(String, Range<u64>)>,
 }
 
+/// The contents of `metadata.json`.
+#[derive(Clone, Debug)]
+pub struct Metadata(Json);
+
 /// The names of a method's inputs and outputs, in the order of a call's arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Names {
+pub struct Names<'m> {
     /// The names of the inputs.
-    pub inputs: Vec<String>,
+    pub inputs: Vec<&'m str>,
     /// The names of the outputs.
-    pub outputs: Vec<String>,
+    pub outputs: Vec<&'m str>,
 }
 
 /// The metadata of a blob in a file of weights.
@@ -57,12 +61,12 @@ impl Package {
 
     /// Returns the range of the model; `None` if the payload has none, or a compiled one.
     pub fn model(&self) -> Option<Range<u64>> {
-        self.file(&alloc::format!("{DATA}{MODEL_FILE}"))
+        self.file(coreml::MODEL)
     }
 
-    /// Returns the range of the metadata.
+    /// Returns the range of the metadata, unless it is too long to be genuine.
     pub fn metadata(&self) -> Option<Range<u64>> {
-        self.file("metadata.json")
+        self.file("metadata.json").filter(|range| range.end.saturating_sub(range.start) <= LARGEST)
     }
 
     /// Returns the range of the file that a model names.
@@ -70,24 +74,56 @@ impl Package {
         self.file(&alloc::format!("{DATA}{}", name.strip_prefix("@model_path/")?))
     }
 
+    /// Returns whether the payload has a compiled model, whose contents are not known.
+    pub fn is_compiled(&self) -> bool {
+        self.files.iter().any(|(path, _)| path.starts_with(COMPILED))
+    }
+
     fn file(&self, path: &str) -> Option<Range<u64>> {
         self.files.iter().find(|(known, _)| known == path).map(|(_, range)| range.clone())
     }
 }
 
-impl Names {
-    /// Reads the names of a method from `metadata.json`. Metadata of one method has no name of it.
+impl Metadata {
+    /// Reads `metadata.json`.
     #[must_use]
-    pub fn read(metadata: &[u8], method: &str) -> Option<Self> {
-        let json: Json = serde_json::from_slice(metadata).ok()?;
-        let methods = json.get("methods").and_then(Json::as_object).filter(|all| !all.is_empty());
-        let names = match methods {
-            Some(methods) => methods.get(method)?,
-            None => &json,
-        };
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        serde_json::from_slice(bytes).ok().map(Self)
+    }
+
+    /// Returns the names of a method. Metadata of one method has no name of it.
+    #[must_use]
+    pub fn method(&self, name: &str) -> Option<Names<'_>> {
+        match self.methods() {
+            Some(methods) => Names::of(methods.get(name)?),
+            None => Names::of(&self.0),
+        }
+    }
+
+    /// Returns the names of the only method; `None` if the metadata has several.
+    #[must_use]
+    pub fn only(&self) -> Option<Names<'_>> {
+        if self.methods().is_some() { None } else { Names::of(&self.0) }
+    }
+
+    /// Returns the number of inputs and outputs of a method.
+    #[must_use]
+    pub fn count(&self, method: &str) -> Option<usize> {
+        let of = self.methods().map_or(Some(&self.0), |methods| methods.get(method))?;
+        let len = |key| of.get(key).and_then(Json::as_array).map(Vec::len);
+        Some(len("inputNames")?.saturating_add(len("outputNames")?))
+    }
+
+    fn methods(&self) -> Option<&Map<String, Json>> {
+        self.0.get("methods").and_then(Json::as_object).filter(|methods| !methods.is_empty())
+    }
+}
+
+impl<'m> Names<'m> {
+    fn of(names: &'m Json) -> Option<Self> {
         let list = |key| {
             let texts = names.get(key)?.as_array()?.iter();
-            texts.map(|text| text.as_str().map(String::from)).collect::<Option<Vec<_>>>()
+            texts.map(Json::as_str).collect::<Option<Vec<_>>>()
         };
         Some(Self { inputs: list("inputNames")?, outputs: list("outputNames")? })
     }
@@ -114,16 +150,25 @@ impl Blob {
 fn graph(head: &mut Head<'_>, each: &mut dyn FnMut(Graph<'_>)) -> Result<Found, Unreadable> {
     let package = Package::new(coreml::sections(head)?);
     let Some(range) = package.model() else { return Ok(Found::Nothing) };
+    let start = range.start;
     let bytes = head.read_range(range)?;
     let model = Model::read(&bytes)?;
     if !model.is_program() {
         return Ok(Found::Nothing);
     }
     let metadata = package.metadata().and_then(|range| head.read_range(range).ok());
-    let mut form =
-        Form { out: Builder::default(), package: &package, head, immediate: BTreeMap::new() };
+    let metadata = metadata.and_then(|bytes| Metadata::read(&bytes));
+    let (out, immediate) = (Builder::default(), BTreeMap::new());
+    let mut form = Form { out, package: &package, head, model, start, immediate };
+    let (is_one, mut seen) = (model.functions().nth(1).is_none(), BTreeSet::new());
     for function in model.functions() {
-        let names = metadata.as_ref().and_then(|bytes| Names::read(bytes, function.name));
+        cost::look_up(function.name, seen.len());
+        // Functions with one name would read the same names again.
+        let names = match &metadata {
+            Some(metadata) if is_one => metadata.only(),
+            Some(metadata) if seen.insert(function.name) => metadata.method(function.name),
+            _ => None,
+        };
         form.function(function, &names.unwrap_or_default());
     }
     each(form.out.finish());
@@ -135,27 +180,31 @@ struct Form<'f, 'h, 'p> {
     out: Builder<'p>,
     package: &'f Package,
     head: &'f mut Head<'h>,
+    model: Model<'p>,
+    /// The start of the model in the payload.
+    start: u64,
     /// The constants of the function whose elements are in the model, by name.
     immediate: BTreeMap<&'p str, Constant<'p>>,
 }
 
 impl<'p> Form<'_, '_, 'p> {
-    fn function(&mut self, function: Function<'p>, names: &Names) {
+    fn function(&mut self, function: Function<'p>, names: &Names<'_>) {
         self.out.begin_part();
         self.immediate.clear();
         let Some(block) = function.block() else { return };
+        let (inputs, results) = (positions(&names.inputs), positions(&names.outputs));
         let mut next = 0u32;
         for input in function.inputs() {
             if input.of.is_state() {
                 self.value(input, (Role::Inner, NO_ID), NO_ID);
                 continue;
             }
-            let argument = position(&names.inputs, input.name).unwrap_or(next);
+            let argument = position(&inputs, input.name).unwrap_or(next);
             next = next.saturating_add(1);
             self.value(input, (Role::Input, argument), NO_ID);
         }
         let outputs = (next..).zip(block.outputs()).map(|(nth, name)| {
-            let known = position(&names.outputs, name).map(|at| next.saturating_add(at));
+            let known = position(&results, name).map(|at| next.saturating_add(at));
             (name, known.unwrap_or(nth))
         });
         let outputs = outputs.collect();
@@ -168,9 +217,14 @@ impl<'p> Form<'_, '_, 'p> {
     /// model itself.
     fn operation(&mut self, operation: Operation<'p>, outputs: &BTreeMap<&'p str, u32>) {
         if let Some((output, constant)) = operation.constant() {
-            match constant.blob() {
-                Some(place) => self.constant(output, place),
-                None => {
+            match (constant.blob(), constant.stored()) {
+                (Some(place), _) => self.constant(output, place),
+                (None, Some(bytes)) => {
+                    let start = self.start.saturating_add(self.model.position(bytes));
+                    let end = start.saturating_add(wide(bytes.len()));
+                    self.stored(output, DataPlace::Payload(start..end));
+                }
+                (None, None) => {
                     cost::look_up(output.name, self.immediate.len());
                     self.immediate.insert(output.name, constant);
                 }
@@ -231,11 +285,16 @@ impl<'p> Form<'_, '_, 'p> {
 
     /// Adds a constant whose elements are in a file.
     fn constant(&mut self, output: NamedType<'p>, place: BlobPlace<'p>) {
-        let range =
-            blob(self.package, self.head, place).map_or(DataPlace::Nowhere, DataPlace::Payload);
+        let range = blob(self.package, self.head, place);
+        self.stored(output, range.map_or(DataPlace::Nowhere, DataPlace::Payload));
+    }
+
+    /// Adds a constant with its place.
+    fn stored(&mut self, output: NamedType<'p>, place: DataPlace<'p>) {
         let id = self.out.id(output.name);
-        let data = self.out.data(range, Some(id));
+        let data = self.out.data(place, Some(id));
         self.value(output, (Role::Constant, NO_ID), data);
+        self.out.set_name(id, output.name);
     }
 
     /// Adds a value, and returns its id.
@@ -263,13 +322,23 @@ fn blob(package: &Package, head: &mut Head<'_>, place: BlobPlace<'_>) -> Option<
     Some(at(blob.range.start)?..at(blob.range.end)?)
 }
 
-/// Returns the index of a name in a list of names.
-fn position(names: &[String], name: &str) -> Option<u32> {
-    names.iter().position(|known| known == name)?.try_into().ok()
+/// Returns the index of each name.
+fn positions<'m>(names: &[&'m str]) -> BTreeMap<&'m str, u32> {
+    cost::sort(names.len());
+    (0..narrow(names.len())).zip(names).map(|(nth, name)| (*name, nth)).collect()
 }
+
+/// Returns the index of a name.
+fn position(names: &BTreeMap<&str, u32>, name: &str) -> Option<u32> {
+    cost::look_up(name, names.len());
+    names.get(name).copied()
+}
+
+/// The longest metadata that is read, in bytes. Genuine metadata has a few thousand.
+const LARGEST: u64 = 1 << 20;
 
 /// The folder with the model and its weights.
 const DATA: &str = "model.mlpackage/Data/com.apple.CoreML/";
 
-/// The file of the model.
-const MODEL_FILE: &str = "model.mlmodel";
+/// The folder of a compiled model.
+const COMPILED: &str = "model.mlmodelc/";

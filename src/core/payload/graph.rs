@@ -39,6 +39,8 @@ pub struct Graph<'p> {
     pub data: Vec<Data<'p>>,
     /// The names of operators that the payload spells.
     pub names: Vec<&'p str>,
+    /// The names of constants that have one, by the id of the value.
+    labels: BTreeMap<u32, &'p str>,
     quantizations: Vec<ValueQuantization>,
     /// The index of the first value with each id.
     ids: IdMap<u32>,
@@ -304,6 +306,12 @@ impl<'p> Graph<'p> {
         self.data.get(index(value.data))
     }
 
+    /// Returns the name of a constant; `None` if it has no name.
+    pub fn name_of(&self, value: &Value) -> Option<&'p str> {
+        cost::look_up("", self.labels.len());
+        self.labels.get(&value.id).copied()
+    }
+
     /// Returns the quantization of a value; `None` for a value without one.
     pub fn quantization_of(&self, value: &Value) -> Option<&ValueQuantization> {
         self.quantizations.get(index(value.quantization))
@@ -535,6 +543,12 @@ impl<'p> Builder<'p> {
     /// Marks data as the scales of its first value.
     pub(super) fn set_scales(&mut self, nth: u32) {
         self.graph.data.get_mut(index(nth)).into_iter().for_each(|data| data.is_scales = true);
+    }
+
+    /// Sets the name of a constant.
+    pub(super) fn set_name(&mut self, id: u32, name: &'p str) {
+        cost::look_up("", self.graph.labels.len());
+        self.graph.labels.insert(id, name);
     }
 
     /// Sets the data of the last value.

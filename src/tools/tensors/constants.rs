@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use pte_core::handle::File;
-use pte_core::payload::{ConstantPlace, GraphConstant, PayloadContents, Quantization, Scales};
+use pte_core::payload::{ConstantPlace, GraphConstant, Key, PayloadContents, Quantization, Scales};
 use pte_flat::quoted::Untrusted;
 use pte_schema::scalar::ScalarType;
 
@@ -178,6 +178,9 @@ pub struct ConstantRecord<'a> {
     pub delegate: u32,
     /// The id of the value in the delegate's graph.
     pub value: u32,
+    /// The name in the delegate's graph, if it has names.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub name: Option<Untrusted<'a>>,
     /// The index of the first node that reads the constant.
     pub node: Option<u32>,
     /// The operator of the node.
@@ -240,9 +243,10 @@ impl<'a> From<&ConstantRow<'a>> for ConstantRecord<'a> {
             method: row.method,
             delegate: row.delegate,
             value: constant.value,
+            name: constant.name.as_ref().map(Key::as_untrusted),
             node: constant.reader.map(|reader| reader.node),
-            operator: constant.reader.map(|reader| reader.operator()),
-            input: constant.reader.map(|reader| reader.input()),
+            operator: constant.reader.map(|reader| reader.operator()).filter(|name| !name.is_empty()),
+            input: constant.reader.map(|reader| reader.input()).filter(|name| !name.is_empty()),
             key: row.key(),
             scale_key: row.scale_key(),
             dtype: constant.datatype.name(),

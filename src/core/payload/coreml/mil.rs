@@ -7,7 +7,7 @@ use crate::element::packed::Half;
 use crate::payload::Unreadable;
 use crate::payload::graph::{Datatype, Literal};
 use crate::payload::wire::{Field, Message, Varints};
-use pte_flat::bytes::array_at;
+use pte_flat::bytes::{array_at, wide};
 
 /// A model of Core ML, with proven structure.
 #[derive(Clone, Copy, Debug)]
@@ -91,9 +91,12 @@ impl<'p> Model<'p> {
         functions.map(|(name, message)| Function { name, message })
     }
 
-    /// Returns the position of a text or a message that is in this model.
-    pub fn position(&self, of: &str) -> usize {
-        of.as_ptr().addr().saturating_sub(self.0.bytes().as_ptr().addr())
+    /// Returns the position of a text of this model.
+    pub fn position(&self, of: impl AsRef<[u8]>) -> u64 {
+        let start = self.0.bytes().as_ptr().addr();
+        let at = of.as_ref().as_ptr().addr().saturating_sub(start);
+        // An absent text is elsewhere in memory.
+        if at < self.0.bytes().len() { wide(at) } else { 0 }
     }
 }
 
@@ -232,6 +235,15 @@ impl<'p> Constant<'p> {
     pub fn blob(&self) -> Option<BlobPlace<'p>> {
         let blob = self.0.message(5)?;
         Some(BlobPlace { file: blob.text(1), offset: blob.number(2) })
+    }
+
+    /// Returns the bytes of a list of floating-point numbers or of small integers in the model itself. Its elements are
+    /// stored as in a file.
+    pub fn stored(&self) -> Option<&'p [u8]> {
+        self.of().sizes().next()?;
+        let tensor = self.0.message(3)?.message(1)?;
+        let list = tensor.message(1).or(tensor.message(6)).or(tensor.message(7))?;
+        list.all(1).find_map(Field::bytes)
     }
 
     /// Returns the elements that are in the model itself, if they can be shown.
