@@ -96,7 +96,9 @@ fn judge(
             });
             Ok(())
         }
-        Some(Ok(sections)) => archive(&mut Site { judge, payload, start: file.start }, sections, bytes),
+        Some(Ok(sections)) => {
+            archive(&mut Site { judge, payload, start: file.start }, sections, bytes)
+        }
     }
 }
 
@@ -110,7 +112,10 @@ fn sections(file: &Range<u64>, bytes: &mut Bytes<'_>) -> Option<Result<Sections,
 
 /// Returns the range of the named data with a model, and its key; `None` if the data is missing. Data of a `.ptd` has
 /// no range.
-fn referred(judge: &Judge<'_, '_, '_, '_>, section: &Section) -> Option<(Option<Range<u64>>, String)> {
+fn referred(
+    judge: &Judge<'_, '_, '_, '_>,
+    section: &Section,
+) -> Option<(Option<Range<u64>>, String)> {
     let key = section.key.clone()?;
     match judge.named.get(&key, true) {
         super::NamedSize::Missing => None,
@@ -150,14 +155,20 @@ impl Site<'_, '_, '_, '_, '_, '_> {
                 let args = call.args().unwrap_or_default();
                 let message = if args.len() < count {
                     let len = args.len();
-                    Some(format!("the call has {len} arguments, and the model {count} inputs and outputs"))
+                    Some(format!(
+                        "the call has {len} arguments, and the model {count} inputs and outputs"
+                    ))
                 } else {
                     cost::charge(count);
                     let mut args = (0u32..).zip(args.iter().take(count));
-                    args.find_map(|(nth, arg)| Some(format!("argument {nth} is {}", unfit(plan, arg)?)))
+                    args.find_map(|(nth, arg)| {
+                        Some(format!("argument {nth} is {}", unfit(plan, arg)?))
+                    })
                 };
                 if let Some(message) = message {
-                    plan.find_instruction(self.judge.out, &COREML_CALL, instruction, &[], || message);
+                    plan.find_instruction(self.judge.out, &COREML_CALL, instruction, &[], || {
+                        message
+                    });
                 }
             }
         }
@@ -183,7 +194,8 @@ fn archive(
     let metadata = package.metadata().and_then(&mut read);
     let metadata = metadata.and_then(|bytes| Metadata::read(&bytes));
     if let Some((plan, _)) = site.judge.delegate(site.payload.users.first()) {
-        let names = metadata.as_ref().and_then(|all| all.method(plan.view.name().unwrap_or_default()));
+        let names =
+            metadata.as_ref().and_then(|all| all.method(plan.view.name().unwrap_or_default()));
         if names.is_none_or(|names| names.outputs.is_empty()) {
             let message = "metadata.json does not name the inputs and outputs of the method";
             site.find(&COREML_ARCHIVE, 0, message.into());
@@ -237,7 +249,9 @@ fn wrong_weights<'b>(
     };
     let Range { start, end } = blob.range;
     if end > size {
-        return Some(format!("weights at {start:#x} to {end:#x} of {name}, which has {size} bytes"));
+        return Some(format!(
+            "weights at {start:#x} to {end:#x} of {name}, which has {size} bytes"
+        ));
     }
     let (len, needed) = (end.saturating_sub(start), constant.of().bytes()?);
     (len != needed).then(|| format!("weights of {len} bytes, and their type needs {needed}"))

@@ -3,7 +3,7 @@
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use core::ops::Range;
+use core::ops::{Deref, Range};
 
 use super::graph::{Data, DataPlace, Datatype, Detail, Graph, Quantization, Reader};
 use super::layout::Layout;
@@ -186,6 +186,31 @@ impl PayloadContents {
     /// Returns the contents of a payload that is a standalone file of `len` bytes, with its tables at `place`.
     pub fn of_file(backend: Backend, len: u64, place: &TablesPlace, graph: &Graph<'_>) -> Self {
         Self::of(backend, 0..len, place.range.clone(), graph, &NamedRanges::new())
+    }
+
+    /// Returns the contents of a payload without known tables that is a standalone file of `len` bytes; `None` if it has
+    /// no known graph.
+    ///
+    /// # Errors
+    ///
+    /// The errors of `read`.
+    pub fn of_model<B: Deref<Target = [u8]>, E>(
+        backend: Backend,
+        len: u64,
+        mut read: impl FnMut(Range<u64>) -> Result<B, E>,
+    ) -> Result<Option<Self>, E> {
+        let Some(model) = Model::of(backend) else { return Ok(None) };
+        let mut contents = None;
+        model.with(
+            len,
+            |range| read(range).map(Some),
+            |found| {
+                let graph = found.ok().flatten();
+                contents =
+                    graph.map(|graph| Self::of(backend, 0..len, 0..0, &graph, &NamedRanges::new()));
+            },
+        )?;
+        Ok(contents)
     }
 
     /// Returns the contents of a payload without known tables.

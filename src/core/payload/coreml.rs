@@ -12,7 +12,7 @@ use super::graph::{Builder, DataPlace, Datatype, Detail, Graph, NO_ID, Role};
 use super::model::{Found, Model as Row};
 use super::sections::{Head, Sections, coreml};
 use crate::backend::Backend;
-use mil::{Binding, BlobPlace, Block, Constant, Function, Model, NamedType, Operation};
+use mil::{Binding, BlobPlace, Block, Constant, Function, Model, Operation, ValueType};
 use pte_flat::bytes::{array_at, narrow, u32_at, wide};
 use pte_flat::cost;
 
@@ -195,13 +195,14 @@ impl<'p> Form<'_, '_, 'p> {
         let (inputs, results) = (positions(&names.inputs), positions(&names.outputs));
         let mut next = 0u32;
         for input in function.inputs() {
+            let id = self.out.id(input.name);
             if input.of.is_state() {
-                self.value(input, (Role::Inner, NO_ID), NO_ID);
+                self.value(id, input.of, (Role::Inner, NO_ID));
                 continue;
             }
             let argument = position(&inputs, input.name).unwrap_or(next);
             next = next.saturating_add(1);
-            self.value(input, (Role::Input, argument), NO_ID);
+            self.value(id, input.of, (Role::Input, argument));
         }
         let outputs = (next..).zip(block.outputs()).map(|(nth, name)| {
             let known = position(&results, name).map(|at| next.saturating_add(at));
@@ -217,17 +218,10 @@ impl<'p> Form<'_, '_, 'p> {
     /// model itself.
     fn operation(&mut self, operation: Operation<'p>, outputs: &BTreeMap<&'p str, u32>) {
         if let Some((output, constant)) = operation.constant() {
-            match (constant.blob(), constant.stored()) {
-                (Some(place), _) => self.constant(output, place),
-                (None, Some(bytes)) => {
-                    let start = self.start.saturating_add(self.model.position(bytes));
-                    let end = start.saturating_add(wide(bytes.len()));
-                    self.stored(output, DataPlace::Payload(start..end));
-                }
-                (None, None) => {
-                    cost::look_up(output.name, self.immediate.len());
-                    self.immediate.insert(output.name, constant);
-                }
+            let id = self.out.id(output.name);
+            if !self.constant(id, output.name, constant) {
+                cost::look_up(output.name, self.immediate.len());
+                self.immediate.insert(output.name, constant);
             }
             return;
         }
@@ -247,14 +241,10 @@ impl<'p> Form<'_, '_, 'p> {
                 }
                 Binding::Constant(constant) => constant,
             };
-            if let Some(literal) = constant.literal() {
-                self.out.attribute(key, literal);
-            }
+            self.argument(key, constant, &mut reads);
         }
         for (key, constant) in operation.attributes().filter(|(key, _)| *key != "name") {
-            if let Some(literal) = constant.literal() {
-                self.out.attribute(key, literal);
-            }
+            self.argument(key, constant, &mut reads);
         }
         for output in operation.outputs() {
             cost::look_up(output.name, outputs.len());
@@ -262,7 +252,9 @@ impl<'p> Form<'_, '_, 'p> {
                 Some(&argument) => (Role::Output, argument),
                 None => (Role::Inner, NO_ID),
             };
-            writes.push(self.value(output, role, NO_ID));
+            let id = self.out.id(output.name);
+            self.value(id, output.of, role);
+            writes.push(id);
         }
         let operator = self.out.named(Some(operation.operator()));
         self.out.node_with(operator, (&reads, &writes), attributes);
@@ -283,32 +275,42 @@ impl<'p> Form<'_, '_, 'p> {
         }
     }
 
-    /// Adds a constant whose elements are in a file.
-    fn constant(&mut self, output: NamedType<'p>, place: BlobPlace<'p>) {
-        let range = blob(self.package, self.head, place);
-        self.stored(output, range.map_or(DataPlace::Nowhere, DataPlace::Payload));
-    }
-
-    /// Adds a constant with its place.
-    fn stored(&mut self, output: NamedType<'p>, place: DataPlace<'p>) {
-        let id = self.out.id(output.name);
-        let data = self.out.data(place, Some(id));
-        self.value(output, (Role::Constant, NO_ID), data);
-        self.out.set_name(id, output.name);
-    }
-
-    /// Adds a value, and returns its id.
-    fn value(&mut self, value: NamedType<'p>, role: (Role, u32), data: u32) -> u32 {
-        let id = self.out.id(value.name);
-        let datatype = value.of.datatype().unwrap_or(Datatype::Known("list"));
-        // A size that varies has no number.
-        let sizes = value.of.sizes().map(|size| size.and_then(|size| size.try_into().ok()));
-        let rank = value.of.sizes().count();
-        self.out.value(id, datatype, (rank, sizes.map(Option::unwrap_or_default)), role);
-        if data != NO_ID {
-            self.out.set_data(data);
+    /// Adds an argument that is a constant: as a value that the operation reads, or as an attribute.
+    fn argument(&mut self, key: &'p str, constant: Constant<'p>, reads: &mut Vec<u32>) {
+        if constant.blob().is_some() || constant.stored().is_some() {
+            let id = self.out.unnamed();
+            self.constant(id, key, constant);
+            reads.push(id);
+        } else if let Some(literal) = constant.literal() {
+            self.out.attribute(key, literal);
         }
-        id
+    }
+
+    /// Adds a constant whose elements are stored as bytes. Returns `false` if they are not.
+    fn constant(&mut self, id: u32, name: &'p str, constant: Constant<'p>) -> bool {
+        let range = match (constant.blob(), constant.stored()) {
+            (Some(place), _) => blob(self.package, self.head, place),
+            (None, Some(bytes)) => {
+                let start = self.start.saturating_add(self.model.position(bytes));
+                Some(start..start.saturating_add(wide(bytes.len())))
+            }
+            (None, None) => return false,
+        };
+        let place = range.map_or(DataPlace::Nowhere, DataPlace::Payload);
+        let data = self.out.data(place, Some(id));
+        self.value(id, constant.of(), (Role::Constant, NO_ID));
+        self.out.set_data(data);
+        self.out.set_name(id, name);
+        true
+    }
+
+    /// Adds a value.
+    fn value(&mut self, id: u32, of: ValueType<'p>, role: (Role, u32)) {
+        let datatype = of.datatype().unwrap_or(Datatype::Known("list"));
+        // A size that varies has no number.
+        let sizes = of.sizes().map(|size| size.and_then(|size| size.try_into().ok()));
+        let sizes = sizes.map(Option::unwrap_or_default);
+        self.out.value(id, datatype, (of.sizes().count(), sizes), role);
     }
 }
 

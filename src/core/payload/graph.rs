@@ -583,6 +583,13 @@ impl<'p> Builder<'p> {
         })
     }
 
+    /// Returns the id of a value without a name.
+    pub(super) fn unnamed(&mut self) -> u32 {
+        let id = self.next_id;
+        self.next_id = id.saturating_add(1);
+        id
+    }
+
     /// Returns the ids of the values with these names.
     pub(super) fn ids(&mut self, names: Option<Strings<'p>>) -> Vec<u32> {
         names.into_iter().flatten().map(|name| self.id(name)).collect()

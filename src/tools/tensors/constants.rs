@@ -245,7 +245,10 @@ impl<'a> From<&ConstantRow<'a>> for ConstantRecord<'a> {
             value: constant.value,
             name: constant.name.as_ref().map(Key::as_untrusted),
             node: constant.reader.map(|reader| reader.node),
-            operator: constant.reader.map(|reader| reader.operator()).filter(|name| !name.is_empty()),
+            operator: constant
+                .reader
+                .map(|reader| reader.operator())
+                .filter(|name| !name.is_empty()),
             input: constant.reader.map(|reader| reader.input()).filter(|name| !name.is_empty()),
             key: row.key(),
             scale_key: row.scale_key(),

@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 use super::operators::is_known;
 use super::{COREML_PROGRAM, COREML_WEIGHTS};
 use crate::rule::Rule;
-use pte_core::payload::coreml::{Metadata, Names};
 use pte_core::payload::coreml::mil::{Binding, Block, Constant, Function, Model, Operation};
+use pte_core::payload::coreml::{Metadata, Names};
 use pte_flat::cost;
 use pte_flat::quoted::Quoted;
 
@@ -46,15 +46,25 @@ pub(super) fn judge<'p>(
 }
 
 /// Reports inputs and outputs that the metadata names and a function does not have.
-fn ends<'p>(function: &Function<'p>, block: Block<'p>, names: &Names<'_>, found: &mut Vec<Finding<'p>>) {
+fn ends<'p>(
+    function: &Function<'p>,
+    block: Block<'p>,
+    names: &Names<'_>,
+    found: &mut Vec<Finding<'p>>,
+) {
     let inputs: BTreeSet<&str> = function.inputs().map(|input| input.name).collect();
     let outputs: BTreeSet<&str> = block.outputs().collect();
     cost::sort(inputs.len().saturating_add(outputs.len()));
-    for (what, names, known) in [("input", &names.inputs, inputs), ("output", &names.outputs, outputs)] {
+    for (what, names, known) in
+        [("input", &names.inputs, inputs), ("output", &names.outputs, outputs)]
+    {
         for name in names {
             cost::look_up(name, known.len());
             if !known.contains(name) {
-                let message = format!("metadata.json names the {what} {}, which the model does not have", Quoted(name));
+                let message = format!(
+                    "metadata.json names the {what} {}, which the model does not have",
+                    Quoted(name)
+                );
                 found.push((&COREML_PROGRAM, function.name, message));
             }
         }

@@ -49,7 +49,8 @@ pub(in crate::payload) fn sections(head: &mut Head<'_>) -> Result<Sections, Unre
         found.add(section, head.len)?;
     }
     let is_model = |section: &&Section| section.file.as_deref() == Some(MODEL);
-    if let Some(Section { range: Range { start, end }, .. }) = found.sections.iter().find(is_model) {
+    if let Some(Section { range: Range { start, end }, .. }) = found.sections.iter().find(is_model)
+    {
         let bytes = head.read(*start, end.saturating_sub(*start).min(SPECIFICATION))?;
         found.version = specification(&bytes);
     }
