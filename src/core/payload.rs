@@ -22,6 +22,7 @@ mod bundle;
 mod contents;
 #[cfg(feature = "json")]
 pub mod coreml;
+pub mod ethosu;
 mod format;
 pub mod graph;
 mod id_map;
@@ -56,6 +57,7 @@ static FORMATS: [&format::Format; 5] =
 
 /// The backends whose payloads have a graph without such tables.
 static MODELS: &[&model::Model] = &[
+    &ethosu::MODEL,
     #[cfg(feature = "json")]
     &coreml::MODEL,
 ];
@@ -181,6 +183,13 @@ pub enum Unreadable {
         /// The position of the field in the model.
         at: u64,
     },
+    /// A command stream has a word that is no command.
+    Commands {
+        /// The position in the payload.
+        at: u64,
+        /// The description of the defect.
+        why: &'static str,
+    },
     /// A block of a stream has an unknown name, or a position that is not allowed.
     Block {
         /// The position of the block in the payload.
@@ -218,6 +227,7 @@ impl fmt::Display for Unreadable {
                 range.start, range.end
             ),
             Self::Message { at } => write!(f, "malformed field at byte {at:#x} of the model"),
+            Self::Commands { at, why } => write!(f, "byte {at:#x} of the payload: {why}"),
             Self::Block { at } => write!(f, "invalid block at byte {at:#x} of the payload"),
             Self::Package { at, why } => write!(f, "invalid archive at byte {at:#x}: {why}"),
             Self::Sections { most } => write!(f, "the payload has more than {most} sections"),

@@ -23,7 +23,7 @@ use pte_schema::program::view::{BackendDelegate, ExecutionPlan};
 mod archive;
 #[cfg(feature = "json")]
 pub(super) mod coreml;
-mod ethosu;
+pub(super) mod ethosu;
 mod openvino;
 pub(super) mod package;
 mod qnn;

@@ -11,13 +11,28 @@ pub(super) static MODEL: Shape = Shape(&[(2, Message(&DESCRIPTION)), (502, Messa
 static DESCRIPTION: Shape = Shape(&[
     (20, Message(&FUNCTION_DESCRIPTION)),
     (21, Text),
+    (100, Message(&METADATA)),
     (1, Message(&FEATURE)),
     (10, Message(&FEATURE)),
     (13, Message(&FEATURE)),
 ]);
 static FUNCTION_DESCRIPTION: Shape =
     Shape(&[(1, Text), (2, Message(&FEATURE)), (3, Message(&FEATURE)), (6, Message(&FEATURE))]);
-static FEATURE: Shape = Shape(&[(1, Text), (2, Text)]);
+static FEATURE: Shape = Shape(&[(1, Text), (2, Text), (3, Message(&FEATURE_TYPE))]);
+static FEATURE_TYPE: Shape = Shape(&[
+    (1, Message(&SCALAR)),
+    (2, Message(&SCALAR)),
+    (3, Message(&SCALAR)),
+    (5, Message(&ARRAY)),
+    (8, Message(&STATE)),
+]);
+static STATE: Shape = Shape(&[(1, Message(&ARRAY))]);
+static ARRAY: Shape = Shape(&[(1, Varints), (21, Message(&SHAPES)), (31, Message(&RANGES))]);
+static SHAPES: Shape = Shape(&[(1, Message(&INTEGERS))]);
+static RANGES: Shape = Shape(&[(1, Message(&SCALAR))]);
+static METADATA: Shape =
+    Shape(&[(1, Text), (2, Text), (3, Text), (4, Text), (100, Message(&TEXT_ENTRY))]);
+static TEXT_ENTRY: Shape = Shape(&[(1, Text), (2, Text)]);
 
 static PROGRAM: Shape =
     Shape(&[(2, Message(&FUNCTION_ENTRY)), (3, Text), (4, Message(&VALUE_ENTRY))]);

@@ -11,7 +11,7 @@ use crate::payload::Unreadable;
 use pte_flat::bytes::{array_at, u32_at};
 
 /// Finds the blocks. Command streams and weights are not read.
-pub(super) fn sections(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
+pub(in crate::payload) fn sections(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
     let mut found = Sections::default();
     let mut at = 0u64;
     loop {
