@@ -30,6 +30,7 @@ use pte_schema::program::view::{DelegateCall, ExecutionPlan, InstructionArgument
 
 #[cfg(feature = "json")]
 mod coreml;
+mod ethosu;
 mod mlx;
 mod qnn;
 mod xnnpack;
@@ -43,7 +44,7 @@ rules! {
         "Lower the model again with the backend of a current release."
         Refuses ["6.6", "7.4.21", "7.7.23", "11.1", "11.9"];
     PAYLOAD_STRUCTURE = Warning "payload-structure"
-        "A payload of Vulkan, TOSA, the native backend, Ethos-U, Core ML, VGF or OpenVINO has the header, the sections and the tables of its format."
+        "A payload of Vulkan, TOSA, the native backend, VGF or OpenVINO has the header, the sections and the tables of its format."
         "The backend refuses it, or reads past it: few of these backends compare sizes."
         "Lower the model again with the backend of a current release."
         Misreads ["11.7"];
@@ -218,6 +219,7 @@ struct BackendRules {
 static JUDGED: &[BackendRules] = &[
     xnnpack::JUDGED,
     mlx::JUDGED,
+    ethosu::JUDGED,
     #[cfg(feature = "json")]
     coreml::JUDGED,
 ];
@@ -228,6 +230,7 @@ pub(super) static RULE_LISTS: &[&[&Rule]] = &[
     xnnpack::RULES,
     mlx::RULES,
     qnn::RULES,
+    ethosu::RULES,
     #[cfg(feature = "json")]
     coreml::RULES,
 ];

@@ -15,8 +15,9 @@ use pte_core::backend::Backend;
 use pte_core::foreign::ForeignFormat;
 use pte_core::payload::coreml::mil::{Constant, Model};
 use pte_core::payload::coreml::{Blob, Metadata, Package};
+use pte_core::payload::graph::Datatype;
 use pte_core::payload::{Section, Sections, Unreadable};
-use pte_flat::bytes::index;
+use pte_flat::bytes::{index, u32_at, wide};
 use pte_flat::cost;
 use pte_flat::quoted::Quoted;
 use pte_schema::program::view::KernelTypes;
@@ -32,27 +33,27 @@ rules! {
         "A payload of Core ML is a tree of files with plain names, or names data that is one; it has a model and `metadata.json`."
         "The runtime refuses it, reads outside of its table of contents, or writes files outside of the model's folder."
         LOWER_AGAIN
-        Misreads ["9.11"];
+        Misreads ["11.11"];
     COREML_CALL = Error "coreml-call"
         "A call of a delegate of Core ML has a tensor for each input and output that `metadata.json` names."
         "The runtime reads past the arguments, or refuses an argument."
         LOWER_AGAIN
-        Misreads ["9.11"];
+        Misreads ["11.11"];
     COREML_MODEL = Error "coreml-model"
         "The model in a payload of Core ML is a message of Core ML's specification."
         "No reader accepts it."
         LOWER_AGAIN
-        Refuses ["9.11"];
+        Refuses ["11.11"];
     COREML_WEIGHTS = Error "coreml-weights"
         "The weights of a model of Core ML are in its files, with the bytes that their types need."
         "coremltools refuses the model. Core ML may read other bytes as weights."
         LOWER_AGAIN
-        Refuses ["9.11"];
+        Refuses ["11.11"];
     COREML_PROGRAM = Warning "coreml-program"
         "An ML Program has known operators, defines each value once, before it is used, and has the inputs and outputs that `metadata.json` names."
         "Core ML refuses the model when it is compiled on the device."
         LOWER_AGAIN
-        Refuses ["9.11"];
+        Refuses ["11.11"];
 }
 
 pub(super) const JUDGED: BackendRules =
@@ -153,7 +154,9 @@ impl Site<'_, '_, '_, '_, '_, '_> {
             let calls = index(user.calls.start)..index(user.calls.end);
             for (_, instruction, call) in self.judge.all_calls.get(calls).unwrap_or_default() {
                 let args = call.args().unwrap_or_default();
-                let message = if args.len() < count {
+                let message = if !self.judge.calls.pay(wide(count)) {
+                    Some("the calls name more arguments than are judged".into())
+                } else if args.len() < count {
                     let len = args.len();
                     Some(format!(
                         "the call has {len} arguments, and the model {count} inputs and outputs"
@@ -247,7 +250,15 @@ fn wrong_weights<'b>(
     let Some(blob) = Blob::read(&metadata).filter(|blob| blob.sentinel == Blob::SENTINEL) else {
         return Some(format!("no metadata of weights at {at:#x} of {name}"));
     };
-    let Range { start, end } = blob.range;
+    let header = read(file.start..file.start.saturating_add(8).min(file.end))?;
+    if u32_at(&header, 4) != Some(Blob::VERSION) {
+        return Some(format!("{name} is not of version {}", Blob::VERSION));
+    }
+    let datatype = constant.of().datatype().and_then(Datatype::name);
+    if let Some(datatype) = datatype.filter(|datatype| !blob.is_of(datatype)) {
+        return Some(format!("weights of the datatype {}, and their type is {datatype}", blob.datatype));
+    }
+    let Range { start, end } = blob.range.clone();
     if end > size {
         return Some(format!(
             "weights at {start:#x} to {end:#x} of {name}, which has {size} bytes"

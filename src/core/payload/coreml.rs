@@ -13,7 +13,7 @@ use super::model::{Found, Model as Row};
 use super::sections::{Head, Sections, coreml};
 use crate::backend::Backend;
 use mil::{Binding, BlobPlace, Block, Constant, Function, Model, Operation, ValueType};
-use pte_flat::bytes::{array_at, narrow, u32_at, wide};
+use pte_flat::bytes::{array_at, index, narrow, u32_at, wide};
 use pte_flat::cost;
 
 pub mod mil;
@@ -135,6 +135,16 @@ impl Blob {
 
     /// The length of the metadata in bytes.
     pub const METADATA: u64 = 64;
+
+    /// The version of files of weights, which is behind the number of their blobs.
+    pub const VERSION: u32 = 2;
+
+    /// Returns whether the elements are of a datatype of the specification. Bools are stored as small integers.
+    #[must_use]
+    pub fn is_of(&self, datatype: &str) -> bool {
+        let known = self.datatype.checked_sub(1).and_then(|nth| STORED.get(index(nth)));
+        datatype == "BOOL" || known.is_some_and(|known| *known == datatype)
+    }
 
     /// Reads the metadata of a blob.
     #[must_use]
@@ -338,6 +348,27 @@ fn position(names: &BTreeMap<&str, u32>, name: &str) -> Option<u32> {
 
 /// The longest metadata that is read, in bytes. Genuine metadata has a few thousand.
 const LARGEST: u64 = 1 << 20;
+
+/// The datatypes in files of weights, from 1 on.
+static STORED: [&str; 17] = [
+    "FLOAT16",
+    "FLOAT32",
+    "UINT8",
+    "INT8",
+    "BFLOAT16",
+    "INT16",
+    "UINT16",
+    "INT4",
+    "UINT1",
+    "UINT2",
+    "UINT4",
+    "UINT3",
+    "UINT6",
+    "INT32",
+    "UINT32",
+    "FLOAT8E4M3FN",
+    "FLOAT8E5M2",
+];
 
 /// The folder with the model and its weights.
 const DATA: &str = "model.mlpackage/Data/com.apple.CoreML/";

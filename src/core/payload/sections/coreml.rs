@@ -94,10 +94,12 @@ fn value(text: &[u8]) -> Option<Value> {
 /// the node itself has, and finds it by the name that its folder has.
 fn has_odd_name(contents: &Value) -> bool {
     let is_odd = |name: &str| matches!(name, "" | "." | "..") || name.contains(['/', '\\', '\0']);
-    let nodes = contents.get("nodes").and_then(Value::as_array).into_iter().flatten();
-    nodes.into_iter().any(|node| {
+    let nodes = contents.get("nodes").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    nodes.iter().enumerate().any(|(nth, node)| {
         let children = node.get("children").and_then(Value::as_object).into_iter().flatten();
-        let own = node.get("name").and_then(Value::as_str);
+        // The root is the last node. It is not written.
+        let is_root = nth.saturating_add(1) == nodes.len();
+        let own = node.get("name").and_then(Value::as_str).filter(|_| !is_root);
         own.is_some_and(is_odd) || children.into_iter().any(|(name, _)| is_odd(name))
     })
 }
