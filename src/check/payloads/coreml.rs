@@ -256,7 +256,10 @@ fn wrong_weights<'b>(
     }
     let datatype = constant.of().datatype().and_then(Datatype::name);
     if let Some(datatype) = datatype.filter(|datatype| !blob.is_of(datatype)) {
-        return Some(format!("weights of the datatype {}, and their type is {datatype}", blob.datatype));
+        return Some(format!(
+            "weights of the datatype {}, and their type is {datatype}",
+            blob.datatype
+        ));
     }
     let Range { start, end } = blob.range.clone();
     if end > size {

@@ -176,7 +176,9 @@ impl Site<'_, '_, '_, '_, '_, '_> {
                 let wrong = |(nth, arg): (usize, i32)| {
                     let Some(KernelTypes::Tensor(tensor)) = plan.value(arg.into()) else {
                         let kind = plan.kind_name(arg).unwrap_or("nothing");
-                        return Some(format!("argument {nth} is {kind}: the runtime takes a Tensor"));
+                        return Some(format!(
+                            "argument {nth} is {kind}: the runtime takes a Tensor"
+                        ));
                     };
                     let start = u64::from(inputs.get(nth)?.offset);
                     let sizes = tensor.sizes().unwrap_or_default();
@@ -194,7 +196,9 @@ impl Site<'_, '_, '_, '_, '_, '_> {
                     false => args.iter().take(count).enumerate().find_map(wrong),
                 };
                 if let Some(message) = message {
-                    plan.find_instruction(self.judge.out, &ETHOSU_CALL, instruction, &[], || message);
+                    plan.find_instruction(self.judge.out, &ETHOSU_CALL, instruction, &[], || {
+                        message
+                    });
                 }
             }
         }

@@ -42,6 +42,8 @@ pub struct Sections {
     /// The number of bytes of memory that the backend needs at each run, besides inputs and
     /// outputs.
     pub scratch: Option<u64>,
+    /// The work of a run, if the payload has a command stream of Ethos-U.
+    pub work: Option<super::ethosu::Work>,
     /// The sections, in the order of the header.
     pub sections: Vec<Section>,
     /// The start of the directory of an archive.

@@ -122,10 +122,15 @@ impl SectionSummary {
     /// Adds the sections of one payload. `named` is the named data of the file.
     fn add(&mut self, found: Sections, named: &NamedSizes<'_>) {
         self.read = self.read.saturating_add(1);
-        let Sections { version, target, scratch, sections, .. } = found;
+        let Sections { version, target, scratch, work, sections, .. } = found;
         note(&mut self.versions, version);
         note(&mut self.targets, target);
         self.scratch = self.scratch.max(scratch);
+        self.scratch_peak = self.scratch_peak.max(work.map(|work| work.peak));
+        if let Some(work) = work {
+            let macs = self.macs_estimate.unwrap_or_default();
+            self.macs_estimate = Some(macs.saturating_add(work.macs));
+        }
         for section in sections {
             // The range of a section with a key has the key. The contents are named data.
             let bytes = match section.key.as_deref().map(until_nul) {
