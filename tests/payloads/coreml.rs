@@ -1,7 +1,7 @@
 //! Payloads of Core ML and of Ethos-U: the operations and the constants in genuine programs, and damaged ones.
 
+use pte::Backend;
 use pte::Limits;
-use pte::backend::Backend;
 use pte::graph::PayloadGraph;
 use pte::payload::coreml::mil::Model;
 use pte::payload::coreml::{Metadata, Package};
@@ -74,6 +74,23 @@ fn constants_of_an_ml_program_have_names_and_shapes() {
 fn a_model_names_its_specification_and_its_systems() {
     let version = sections(Backend::CoreMl, &payload("coreml_mlp.pte")).version;
     assert_eq!(version.as_deref(), Some("specification 6 (iOS 15, macOS 12)"));
+}
+
+#[test]
+fn names_of_files_that_lead_out_of_their_folder_are_refused() {
+    for name in ["..", ".", "", "a/b", "/a", "a\\\\b"] {
+        let file = r#"{"name":"NAME","kind":0,"dataRegion":{"offset":0,"size":0},"children":{}}"#;
+        let root = r#"{"name":"","kind":1,"dataRegion":{"offset":0,"size":0},"children":{"a":0}}"#;
+        let refuses = |name: &str| {
+            let nodes = format!(r#"{{"nodes":[{},{root}]}}"#, file.replace("NAME", name));
+            let payload: Vec<u8> = nodes.bytes().rev().collect();
+            let read = |range: std::ops::Range<u64>| {
+                Ok::<_, ()>(payload[range.start as usize..range.end as usize].to_vec())
+            };
+            Sections::of(Backend::CoreMl, payload.len() as u64, read).unwrap().unwrap().is_err()
+        };
+        assert!(!refuses("a") && refuses(name), "{name}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::{BackendRules, Bytes, Judge, Subject, path_in_graph, reason};
@@ -127,15 +128,10 @@ impl Site<'_, '_, '_, '_, '_, '_> {
     }
 
     /// Reads the inputs (0) or outputs (1), and judges their places.
-    fn ends(
-        &mut self,
-        blocks: &Blocks,
-        which: usize,
-        bytes: &mut Bytes<'_>,
-    ) -> Option<alloc::vec::Vec<End>> {
+    fn ends(&mut self, blocks: &Blocks, which: usize, bytes: &mut Bytes<'_>) -> Option<Vec<End>> {
         let Some(range) = blocks.ends.get(which).cloned().flatten() else {
             // Without a block there are none, unless they are named data.
-            return (!blocks.is_external).then(alloc::vec::Vec::new);
+            return (!blocks.is_external).then(Vec::new);
         };
         let at = range.start;
         let block = self.read(range, bytes)?;

@@ -3,6 +3,7 @@
 //! The numbers are those of Arm's public register descriptions (docs/format.md §11.12). A register is set by one word
 //! with 16 bits, or by two words with an address or a large number.
 
+use alloc::vec::Vec;
 use core::ops::Range;
 
 use pte_flat::bytes::{u32_at, wide};
@@ -56,7 +57,7 @@ pub struct Actions {
     /// The processor; `None` if no action names it.
     pub processor: Option<Processor>,
     /// The range of each command stream.
-    pub streams: alloc::vec::Vec<Range<usize>>,
+    pub streams: Vec<Range<usize>>,
 }
 
 impl Actions {
