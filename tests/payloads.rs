@@ -24,6 +24,8 @@ use crate::support::xnnpack::{changed, sound};
 use crate::support::{build, files};
 
 #[cfg(feature = "json")]
+mod coreml;
+#[cfg(feature = "json")]
 mod native;
 mod package;
 mod record;

@@ -70,7 +70,7 @@ pub use verdict::{MissingKeys, Verdict};
 pub use version::{ReleaseError, parse_release};
 
 /// All rules, by subject.
-pub static RULES: &[&[&Rule]] = &joined([&TABLES, &payloads::RULE_LISTS, &OTHERS]);
+pub static RULES: &[&[&Rule]] = &joined([&TABLES, payloads::RULE_LISTS, &OTHERS]);
 
 /// The rules for what the FlatBuffer of a file contains.
 static TABLES: [&[&Rule]; 13] = [

@@ -29,6 +29,9 @@ use pte_flat::cost;
 use pte_flat::view::Table;
 use pte_schema::program::view::{DelegateCall, ExecutionPlan, InstructionArguments};
 
+#[cfg(feature = "json")]
+mod coreml;
+mod ethosu;
 mod mlx;
 mod qnn;
 mod vulkan;
@@ -43,7 +46,7 @@ rules! {
         "Lower the model again with the backend of a current release."
         Refuses ["6.6", "7.4.21", "7.7.23", "8.2 80198ca5d2", "11.1", "11.9", "11.11"];
     PAYLOAD_STRUCTURE = Error "payload-structure"
-        "A payload of TOSA, the native backend, Ethos-U, Core ML, VGF or OpenVINO has the header, the sections and the tables of its format."
+        "A payload of TOSA, the native backend, VGF or OpenVINO has the header, the sections and the tables of its format."
         "The backend refuses it, or reads past it: few of these backends compare sizes."
         "Lower the model again with the backend of a current release."
         Misreads ["11.7"];
@@ -242,11 +245,26 @@ struct BackendRules {
 }
 
 /// The backends whose payloads are judged by rules. Of other payloads only the structure is proven.
-static JUDGED: [BackendRules; 3] = [xnnpack::JUDGED, vulkan::JUDGED, mlx::JUDGED];
+static JUDGED: &[BackendRules] = &[
+    xnnpack::JUDGED,
+    vulkan::JUDGED,
+    mlx::JUDGED,
+    ethosu::JUDGED,
+    #[cfg(feature = "json")]
+    coreml::JUDGED,
+];
 
 /// The rules for payloads, by subject.
-pub(super) static RULE_LISTS: [&[&Rule]; 5] =
-    [RULES, xnnpack::RULES, vulkan::RULES, mlx::RULES, qnn::RULES];
+pub(super) static RULE_LISTS: &[&[&Rule]] = &[
+    RULES,
+    xnnpack::RULES,
+    vulkan::RULES,
+    mlx::RULES,
+    qnn::RULES,
+    ethosu::RULES,
+    #[cfg(feature = "json")]
+    coreml::RULES,
+];
 
 /// Returns the rules for the payloads of a backend; `None` if only the structure is proven.
 fn rules_of(backend: Backend) -> Option<&'static BackendRules> {

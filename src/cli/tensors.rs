@@ -570,7 +570,14 @@ fn constant(row: &ConstantRow<'_>, is_alone: bool, f: &mut fmt::Formatter<'_>) -
     write!(f, "{what:<14} {bytes:>9}  {shape:<28}  {location:<22}")?;
     if let Some(reader) = constant.reader {
         let (operator, input) = (reader.operator(), reader.input());
-        write!(f, "  {NAME}node {} {operator} {input}{NAME:#}", reader.node)?;
+        write!(f, "  {NAME}node {}", reader.node)?;
+        for part in [operator, input].into_iter().filter(|part| !part.is_empty()) {
+            write!(f, " {part}")?;
+        }
+        if let Some(name) = &constant.name {
+            write!(f, " {}", text::name(name.as_untrusted()))?;
+        }
+        write!(f, "{NAME:#}")?;
     }
     if let Some(quantization) = &constant.quantization {
         write!(f, "  {}", quantized(&quantization.into()))?;

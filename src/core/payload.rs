@@ -20,11 +20,15 @@ use pte_schema::program::view::BackendDelegate;
 
 mod bundle;
 mod contents;
+#[cfg(feature = "json")]
+pub mod coreml;
+pub mod ethosu;
 mod format;
 pub mod graph;
 mod id_map;
 mod layout;
 pub mod mlx;
+mod model;
 mod native;
 mod place;
 pub mod qnn_options;
@@ -33,6 +37,8 @@ mod sections;
 mod tables;
 mod tosa;
 pub mod vulkan;
+#[cfg_attr(not(feature = "json"), expect(dead_code, reason = "the messages of Core ML"))]
+mod wire;
 pub mod xnnpack;
 
 pub use bundle::Bundle;
@@ -48,6 +54,13 @@ pub use xnnpack::uses::ConstantUses;
 /// The backends whose payloads have known tables. The others have sections ([`Sections`]), or are opaque.
 static FORMATS: [&format::Format; 5] =
     [&xnnpack::form::FORMAT, &vulkan::FORMAT, &tosa::FORMAT, &native::FORMAT, &mlx::FORMAT];
+
+/// The backends whose payloads have a graph without such tables.
+static MODELS: &[&model::Model] = &[
+    &ethosu::MODEL,
+    #[cfg(feature = "json")]
+    &coreml::MODEL,
+];
 
 /// The payload of a delegate (upstream: processed bytes): its backend and its range in the file.
 ///
@@ -103,7 +116,8 @@ impl<'a> Pte<'a> {
 impl Backend {
     /// Returns what documents show of the graphs in payloads of the backend; `None` if their tables are not known.
     pub fn graph_detail(self) -> Option<graph::Detail> {
-        format::Format::of(self).map(|format| format.detail)
+        let model = || model::Model::of(self).map(|model| model.detail);
+        format::Format::of(self).map(|format| format.detail).or_else(model)
     }
 }
 
@@ -164,6 +178,18 @@ pub enum Unreadable {
         /// The length of the payload in bytes.
         len: u64,
     },
+    /// A message of Protocol Buffers has a malformed field.
+    Message {
+        /// The position of the field in the model.
+        at: u64,
+    },
+    /// A command stream has a word that is no command.
+    Commands {
+        /// The position in the payload.
+        at: u64,
+        /// The description of the defect.
+        why: &'static str,
+    },
     /// A block of a stream has an unknown name, or a position that is not allowed.
     Block {
         /// The position of the block in the payload.
@@ -200,6 +226,8 @@ impl fmt::Display for Unreadable {
                 "the {name} would be at bytes {:#x} to {:#x} of a payload of {len} bytes",
                 range.start, range.end
             ),
+            Self::Message { at } => write!(f, "malformed field at byte {at:#x} of the model"),
+            Self::Commands { at, why } => write!(f, "byte {at:#x} of the payload: {why}"),
             Self::Block { at } => write!(f, "invalid block at byte {at:#x} of the payload"),
             Self::Package { at, why } => write!(f, "invalid archive at byte {at:#x}: {why}"),
             Self::Sections { most } => write!(f, "the payload has more than {most} sections"),

@@ -3,10 +3,11 @@
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use core::ops::Range;
+use core::ops::{Deref, Range};
 
 use super::graph::{Data, DataPlace, Datatype, Detail, Graph, Quantization, Reader};
 use super::layout::Layout;
+use super::model::Model;
 use super::place::{ConstantPlace, Key, NamedRanges};
 use super::sections::Sections;
 use super::tables::TablesPlace;
@@ -42,6 +43,8 @@ pub struct PayloadContents {
 pub struct GraphConstant {
     /// The id of the value.
     pub value: u32,
+    /// The name, if the graph has names.
+    pub name: Option<Key>,
     /// The datatype.
     pub datatype: Datatype,
     /// The size of each dimension, outermost first: at most six, the maximum of the backend.
@@ -132,20 +135,30 @@ impl PayloadContents {
             };
             let mut layout = Layout::new(len, Some(backend), limits);
             if !TablesPlace::is_known(backend) {
-                let read = |part| read(part).map(Option::unwrap_or_default);
-                let found = match has_parts {
-                    true => Sections::of(backend, len, read)?,
-                    false => None,
-                };
-                let Some(Ok(found)) = found else { continue };
-                let count = wide(found.sections.len()).saturating_add(1);
-                let Some(rest) = sections_left.checked_sub(count) else { continue };
-                sections_left = rest;
-                layout.add_sections(found.sections);
-                layout.end_header_at_sections();
                 let graph = range.start..range.start;
-                let (constants, uses) = (Vec::new(), Vec::new());
-                all.push(Self { backend, range, graph, constants, uses, layout: Some(layout) });
+                let mut contents = Self::empty(backend, range.clone());
+                if let Some(model) = Model::of(backend) {
+                    model.with(len, &mut read, |found| {
+                        let Ok(Some(found)) = found else { return };
+                        let Some(rest) = left.checked_sub(len) else { return };
+                        left = rest;
+                        contents = Self::of(backend, range.clone(), graph, &found, &named);
+                    })?;
+                }
+                if has_parts {
+                    let read = |part| read(part).map(Option::unwrap_or_default);
+                    let found = Sections::of(backend, len, read)?;
+                    let Some(Ok(found)) = found else { continue };
+                    let count = wide(found.sections.len()).saturating_add(1);
+                    let Some(rest) = sections_left.checked_sub(count) else { continue };
+                    sections_left = rest;
+                    layout.add_sections(found.sections);
+                    layout.end_header_at_sections();
+                    contents.layout = Some(layout);
+                } else if contents.constants.is_empty() && contents.uses.is_empty() {
+                    continue;
+                }
+                all.push(contents);
                 continue;
             }
             let Some(head) = read(0..len.min(ForeignFormat::HEAD))? else { continue };
@@ -156,7 +169,9 @@ impl PayloadContents {
                     let size = place.range.end.saturating_sub(place.range.start);
                     let Some(rest) = left.checked_sub(size) else { continue };
                     left = rest;
-                    Self::of(backend, range, &place, &graph, &named)
+                    let at = |pos: u64| range.start.saturating_add(pos);
+                    let tables = at(place.range.start)..at(place.range.end);
+                    Self::of(backend, range.clone(), tables, &graph, &named)
                 }
                 _ => continue,
             };
@@ -170,17 +185,48 @@ impl PayloadContents {
 
     /// Returns the contents of a payload that is a standalone file of `len` bytes, with its tables at `place`.
     pub fn of_file(backend: Backend, len: u64, place: &TablesPlace, graph: &Graph<'_>) -> Self {
-        Self::of(backend, 0..len, place, graph, &NamedRanges::new())
+        Self::of(backend, 0..len, place.range.clone(), graph, &NamedRanges::new())
     }
 
+    /// Returns the contents of a payload without known tables that is a standalone file of `len` bytes; `None` if it has
+    /// no known graph.
+    ///
+    /// # Errors
+    ///
+    /// The errors of `read`.
+    pub fn of_model<B: Deref<Target = [u8]>, E>(
+        backend: Backend,
+        len: u64,
+        mut read: impl FnMut(Range<u64>) -> Result<B, E>,
+    ) -> Result<Option<Self>, E> {
+        let Some(model) = Model::of(backend) else { return Ok(None) };
+        let mut contents = None;
+        model.with(
+            len,
+            |range| read(range).map(Some),
+            |found| {
+                let graph = found.ok().flatten();
+                contents =
+                    graph.map(|graph| Self::of(backend, 0..len, 0..0, &graph, &NamedRanges::new()));
+            },
+        )?;
+        Ok(contents)
+    }
+
+    /// Returns the contents of a payload without known tables.
+    fn empty(backend: Backend, range: Range<u64>) -> Self {
+        let graph = range.start..range.start;
+        Self { backend, range, graph, constants: Vec::new(), uses: Vec::new(), layout: None }
+    }
+
+    /// Returns the contents of a payload. `tables` is the range of its tables in the file.
     fn of(
         backend: Backend,
         range: Range<u64>,
-        place: &TablesPlace,
+        tables: Range<u64>,
         graph: &Graph<'_>,
         named: &NamedRanges<'_>,
     ) -> Self {
-        let at = |pos: u64| range.start.saturating_add(pos);
         let mut places =
             Places { data: &graph.data, named, start: range.start, keys: BTreeMap::new() };
         let readers = graph.readers();
@@ -191,6 +237,7 @@ impl PayloadContents {
             constants.extend(values.map(|(value, data)| {
                 GraphConstant {
                     value: value.id,
+                    name: graph.name_of(value).map(Key::from),
                     datatype: value.datatype,
                     dims: value.dims().to_vec(),
                     data: places.of(data),
@@ -207,8 +254,7 @@ impl PayloadContents {
                 DataUse { place: places.of(data), value, node }
             }));
         }
-        let graph = at(place.range.start)..at(place.range.end);
-        Self { backend, range, graph, constants, uses, layout: None }
+        Self { backend, range, graph: tables, constants, uses, layout: None }
     }
 }
 

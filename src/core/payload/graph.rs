@@ -9,6 +9,7 @@ use core::fmt;
 use core::ops::Range;
 
 use super::id_map::IdMap;
+pub use super::wire::Varints;
 use pte_flat::bytes::{index, narrow};
 use pte_flat::cost;
 use pte_flat::desc::{Kind, Member};
@@ -38,6 +39,8 @@ pub struct Graph<'p> {
     pub data: Vec<Data<'p>>,
     /// The names of operators that the payload spells.
     pub names: Vec<&'p str>,
+    /// The names of constants that have one, by the id of the value.
+    labels: BTreeMap<u32, &'p str>,
     quantizations: Vec<ValueQuantization>,
     /// The index of the first value with each id.
     ids: IdMap<u32>,
@@ -114,6 +117,10 @@ pub enum Literal<'p> {
     Floats(Vector<'p, f64>),
     /// A list of bools.
     Bools(Vector<'p, bool>),
+    /// A list of integers, as Protocol Buffers packs them.
+    Varints(Varints<'p>),
+    /// A list of f32 of four bytes each.
+    Singles(&'p [u8]),
 }
 
 /// A value of a graph.
@@ -297,6 +304,12 @@ impl<'p> Graph<'p> {
     /// Returns the data of a value; `None` for a value without data.
     pub fn data_of(&self, value: &Value) -> Option<&Data<'p>> {
         self.data.get(index(value.data))
+    }
+
+    /// Returns the name of a constant; `None` if it has no name.
+    pub fn name_of(&self, value: &Value) -> Option<&'p str> {
+        cost::look_up("", self.labels.len());
+        self.labels.get(&value.id).copied()
     }
 
     /// Returns the quantization of a value; `None` for a value without one.
@@ -533,6 +546,12 @@ impl<'p> Builder<'p> {
         self.graph.data.get_mut(index(nth)).into_iter().for_each(|data| data.is_scales = true);
     }
 
+    /// Sets the name of a constant.
+    pub(super) fn set_name(&mut self, id: u32, name: &'p str) {
+        cost::look_up("", self.graph.labels.len());
+        self.graph.labels.insert(id, name);
+    }
+
     /// Sets the data of the last value.
     pub(super) fn set_data(&mut self, nth: u32) {
         self.graph.values.last_mut().into_iter().for_each(|value| value.data = nth);
@@ -563,6 +582,13 @@ impl<'p> Builder<'p> {
                 id
             })
         })
+    }
+
+    /// Returns the id of a value without a name.
+    pub(super) fn unnamed(&mut self) -> u32 {
+        let id = self.next_id;
+        self.next_id = id.saturating_add(1);
+        id
     }
 
     /// Returns the ids of the values with these names.

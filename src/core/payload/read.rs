@@ -4,6 +4,7 @@ use core::ops::{Deref, Range};
 
 use super::format::{Format, Region};
 use super::graph::Graph;
+use super::model::Model;
 use super::tables::TablesPlace;
 use super::{Payload, Unreadable};
 use crate::backend::Backend;
@@ -27,6 +28,9 @@ impl<'p> Graph<'p> {
         limits: &Limits,
         each: impl FnOnce(Result<Option<Graph<'_>>, Unreadable>),
     ) -> Result<(), E> {
+        if let Some(model) = backend.and_then(Model::of) {
+            return model.with(len, read, each);
+        }
         let Some(backend) = backend.filter(|backend| TablesPlace::is_known(*backend)) else {
             each(Ok(None));
             return Ok(());

@@ -22,8 +22,8 @@ use pte_schema::program::view::{BackendDelegate, ExecutionPlan};
 
 mod archive;
 #[cfg(feature = "json")]
-mod coreml;
-mod ethosu;
+pub(super) mod coreml;
+pub(super) mod ethosu;
 mod openvino;
 pub(super) mod package;
 mod qnn;
@@ -42,6 +42,8 @@ pub struct Sections {
     /// The number of bytes of memory that the backend needs at each run, besides inputs and
     /// outputs.
     pub scratch: Option<u64>,
+    /// The work of a run, if the payload has a command stream of Ethos-U.
+    pub work: Option<super::ethosu::Work>,
     /// The sections, in the order of the header.
     pub sections: Vec<Section>,
     /// The start of the directory of an archive.
@@ -85,8 +87,9 @@ impl Sections {
     pub fn of<B: Deref<Target = [u8]>, E>(
         backend: Backend,
         len: u64,
-        read: impl FnMut(Range<u64>) -> Result<B, E>,
+        mut read: impl FnMut(Range<u64>) -> Result<B, E>,
     ) -> Result<Option<Result<Self, Unreadable>>, E> {
+        let read = |range| read(range).map(Some);
         match READERS.iter().find(|(of, _)| *of == backend) {
             Some((_, sections)) => Head::with(len, read, sections).map(Some),
             None => Ok(None),
@@ -110,12 +113,17 @@ impl Sections {
             ForeignFormat::EtRecord => record::sections,
             _ => return Ok(None),
         };
-        Head::with(len, read, |head| {
-            let (members, directory) = archive::members(head)?;
-            let headers = members.iter().map(|member| member.header).collect();
-            let found = found(members, directory)?;
-            Ok(Self { directory: Some(directory), headers, ..found })
-        })
+        let mut read = read;
+        Head::with(
+            len,
+            |range| read(range).map(Some),
+            |head| {
+                let (members, directory) = archive::members(head)?;
+                let headers = members.iter().map(|member| member.header).collect();
+                let found = found(members, directory)?;
+                Ok(Self { directory: Some(directory), headers, ..found })
+            },
+        )
         .map(Some)
     }
 
@@ -221,18 +229,23 @@ fn magic(bytes: &[u8]) -> Unreadable {
 }
 
 /// The headers of a payload, read on demand.
-struct Head<'r> {
+pub(super) struct Head<'r> {
     len: u64,
     read: &'r mut dyn FnMut(Range<u64>) -> Option<Bytes<'r>>,
 }
 
 /// Bytes of a header.
-type Bytes<'r> = Box<dyn Deref<Target = [u8]> + 'r>;
+pub(super) type Bytes<'r> = Box<dyn Deref<Target = [u8]> + 'r>;
 
 impl<'r> Head<'r> {
     /// Reads `size` bytes.
     fn read(&mut self, start: u64, size: u64) -> Result<Bytes<'r>, Unreadable> {
-        let end = start.saturating_add(size);
+        self.read_range(start..start.saturating_add(size))
+    }
+
+    /// Reads a range.
+    pub(super) fn read_range(&mut self, range: Range<u64>) -> Result<Bytes<'r>, Unreadable> {
+        let Range { start, end } = range;
         let short = Unreadable::Short { len: self.len, needed: end };
         if end > self.len {
             return Err(short);
@@ -241,24 +254,21 @@ impl<'r> Head<'r> {
         (self.read)(start..end).ok_or(short)
     }
 
-    /// Finds sections by the headers of a payload of `len` bytes.
-    fn with<B: Deref<Target = [u8]> + 'r, E>(
+    /// Finds something in a payload of `len` bytes. If `read` returns `None`, an error is found.
+    pub(super) fn with<T, B: Deref<Target = [u8]> + 'r, E>(
         len: u64,
-        mut read: impl FnMut(Range<u64>) -> Result<B, E>,
-        sections: impl FnOnce(&mut Head<'_>) -> Result<Sections, Unreadable>,
-    ) -> Result<Result<Sections, Unreadable>, E> {
+        mut read: impl FnMut(Range<u64>) -> Result<Option<B>, E>,
+        find: impl FnOnce(&mut Head<'_>) -> Result<T, Unreadable>,
+    ) -> Result<Result<T, Unreadable>, E> {
         let mut failed = None;
         let mut read = |range| match read(range) {
-            Ok(bytes) => {
-                let bytes: Bytes<'r> = Box::new(bytes);
-                Some(bytes)
-            }
+            Ok(bytes) => bytes.map(|bytes| Box::new(bytes) as Bytes<'r>),
             Err(error) => {
                 failed = Some(error);
                 None
             }
         };
-        let found = sections(&mut Head { len, read: &mut read });
+        let found = find(&mut Head { len, read: &mut read });
         failed.map_or(Ok(found), Err)
     }
 }

@@ -135,7 +135,7 @@ impl PayloadGraph {
     /// Returns the graphs of a program's payloads, in the order of their delegates. A payload that
     /// several delegates share has one graph.
     ///
-    /// The graphs of XNNPACK, Vulkan, TOSA, MLX and the native backend are known. Payloads of other
+    /// The graphs of XNNPACK, Vulkan, TOSA, MLX, Core ML, Ethos-U and the native backend are known. Payloads of other
     /// backends, and payloads that cannot be read, are left out. If graphs overlap and together have
     /// more bytes than the file, the last of them are left out too.
     ///
@@ -402,6 +402,11 @@ fn literal(literal: Literal<'_>) -> String {
         Literal::Ints(numbers) => list(numbers),
         Literal::Floats(numbers) => list(numbers.into_iter().map(|number| format!("{number:?}"))),
         Literal::Bools(all) => list(all),
+        Literal::Varints(numbers) => list(numbers.map(u64::cast_signed)),
+        Literal::Singles(bytes) => {
+            let (numbers, _) = bytes.as_chunks();
+            list(numbers.iter().map(|bytes| format!("{:?}", f32::from_le_bytes(*bytes))))
+        }
     }
 }
 

@@ -92,6 +92,10 @@ impl OtherFile {
             Some(Err(why)) => return Ok(Some(Err(why))),
             None => {}
         }
+        if let Some(backend) = backend.filter(|_| !has_tables) {
+            file.contents =
+                PayloadContents::of_model(backend, len, |range| source.read_vec(range))?;
+        }
         if !has_tables && !file.is_archive() {
             file.layout.end_header_at_sections();
         }

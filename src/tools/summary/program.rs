@@ -201,6 +201,12 @@ pub struct SectionSummary {
     /// The maximum number of bytes of memory that a payload needs at each run; `None` if no header
     /// states it.
     pub scratch: Option<u64>,
+    /// The maximum number of these bytes that operations use; `None` unless the payloads have command streams.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub scratch_peak: Option<u64>,
+    /// An estimate of the multiplications of one run of each payload, together.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub macs_estimate: Option<u64>,
     /// The sections by name.
     pub sections: Vec<SectionAmount>,
 }

@@ -49,7 +49,7 @@ pub(super) fn add<S: Source>(
 }
 
 /// Adds the devices that the compile specs of delegates name: for QNN the chip and the processor of its
-/// options, for Ethos-U the accelerator. Compile specs may overlap, so those beyond a budget are left out.
+/// options, for Ethos-U the accelerator, for Core ML the compute units. Compile specs may overlap, so those beyond a budget are left out.
 fn add_targets(
     pte: &Pte<'_>,
     scope: &Scope,
@@ -63,7 +63,8 @@ fn add_targets(
         }
         let spec = match payload.backend() {
             Some(Backend::Qnn) => qnn_options::spec(payload.delegate()).map(|(_, spec)| spec),
-            Some(Backend::EthosU) => accelerator(payload.delegate()),
+            Some(Backend::EthosU) => compile_spec(payload.delegate(), "target"),
+            Some(Backend::CoreMl) => compile_spec(payload.delegate(), "compute_units"),
             _ => continue,
         };
         let Some(value) = spec.and_then(|spec| spec.value()).map(|value| value.bytes()) else {
@@ -82,9 +83,9 @@ fn add_targets(
     }
 }
 
-/// Returns the compile spec that names the accelerator, such as `ethos-u55-128`.
-fn accelerator(delegate: BackendDelegate<'_>) -> Option<CompileSpec<'_>> {
-    delegate.compile_specs().into_iter().flatten().find(|spec| spec.key() == Some("target"))
+/// Returns the compile spec with a key. Ethos-U's `target` is the accelerator, such as `ethos-u55-128`.
+fn compile_spec<'a>(delegate: BackendDelegate<'a>, key: &str) -> Option<CompileSpec<'a>> {
+    delegate.compile_specs().into_iter().flatten().find(|spec| spec.key() == Some(key))
 }
 
 /// Returns the chip and the processor that options of QNN name; `None` if they cannot be read.
@@ -121,10 +122,15 @@ impl SectionSummary {
     /// Adds the sections of one payload. `named` is the named data of the file.
     fn add(&mut self, found: Sections, named: &NamedSizes<'_>) {
         self.read = self.read.saturating_add(1);
-        let Sections { version, target, scratch, sections, .. } = found;
+        let Sections { version, target, scratch, work, sections, .. } = found;
         note(&mut self.versions, version);
         note(&mut self.targets, target);
         self.scratch = self.scratch.max(scratch);
+        self.scratch_peak = self.scratch_peak.max(work.map(|work| work.peak));
+        if let Some(work) = work {
+            let macs = self.macs_estimate.unwrap_or_default();
+            self.macs_estimate = Some(macs.saturating_add(work.macs));
+        }
         for section in sections {
             // The range of a section with a key has the key. The contents are named data.
             let bytes = match section.key.as_deref().map(until_nul) {

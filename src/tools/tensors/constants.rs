@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use pte_core::handle::File;
-use pte_core::payload::{ConstantPlace, GraphConstant, PayloadContents, Quantization, Scales};
+use pte_core::payload::{ConstantPlace, GraphConstant, Key, PayloadContents, Quantization, Scales};
 use pte_flat::quoted::Untrusted;
 use pte_schema::scalar::ScalarType;
 
@@ -130,6 +130,10 @@ impl<'a> ConstantRow<'a> {
             "qint8" | "qcint8" => ScalarType::CHAR,
             "quint8" => ScalarType::BYTE,
             "int32" | "qint32" | "qcint32" => ScalarType::INT,
+            "int8" => ScalarType::CHAR,
+            "uint8" => ScalarType::BYTE,
+            "int16" => ScalarType::SHORT,
+            "bool" => ScalarType::BOOL,
             _ => return None,
         })
     }
@@ -155,7 +159,7 @@ pub fn datatype_name(name: &str) -> &str {
         "BOOL" => "bool",
         "UINT8" | "BYTE" => "uint8",
         "INT8" | "CHAR" => "int8",
-        "SHORT" => "int16",
+        "INT16" | "SHORT" => "int16",
         "INT32" | "INT" => "int32",
         "INT64" | "LONG" => "int64",
         name => name,
@@ -174,6 +178,9 @@ pub struct ConstantRecord<'a> {
     pub delegate: u32,
     /// The id of the value in the delegate's graph.
     pub value: u32,
+    /// The name in the delegate's graph, if it has names.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub name: Option<Untrusted<'a>>,
     /// The index of the first node that reads the constant.
     pub node: Option<u32>,
     /// The operator of the node.
@@ -236,9 +243,13 @@ impl<'a> From<&ConstantRow<'a>> for ConstantRecord<'a> {
             method: row.method,
             delegate: row.delegate,
             value: constant.value,
+            name: constant.name.as_ref().map(Key::as_untrusted),
             node: constant.reader.map(|reader| reader.node),
-            operator: constant.reader.map(|reader| reader.operator()),
-            input: constant.reader.map(|reader| reader.input()),
+            operator: constant
+                .reader
+                .map(|reader| reader.operator())
+                .filter(|name| !name.is_empty()),
+            input: constant.reader.map(|reader| reader.input()).filter(|name| !name.is_empty()),
             key: row.key(),
             scale_key: row.scale_key(),
             dtype: constant.datatype.name(),

@@ -87,7 +87,8 @@ impl Calls {
     }
 
     /// Charges `work` to the budget. Returns `false` if the budget is exceeded.
-    fn pay(&mut self, work: u64) -> bool {
+    /// Charges work to the budget. Returns `false` if the budget does not cover it.
+    pub(in crate::payloads) fn pay(&mut self, work: u64) -> bool {
         let left = self.left.checked_sub(work);
         self.left = left.unwrap_or_default();
         left.is_some()

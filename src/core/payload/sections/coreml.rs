@@ -18,7 +18,7 @@ use crate::payload::Unreadable;
 use pte_flat::bytes::{index, narrow};
 
 /// Finds the files. The contents of files are not read.
-pub(super) fn sections(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
+pub(in crate::payload) fn sections(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
     let size = head.len.min(LARGEST);
     if head.read(0, 4.min(head.len))?.starts_with(&REFERENCE) {
         let bytes = head.read(0, size)?;
@@ -39,17 +39,69 @@ pub(super) fn sections(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
     reversed.reverse();
     let contents = value(&reversed).ok_or(Unreadable::Block { at })?;
     let mut found = Sections::default();
+    if has_odd_name(&contents) {
+        let why = "a name that is not one component of a path";
+        return Err(Unreadable::Package { at, why });
+    }
     for (path, range) in files(&contents).ok_or(Unreadable::Block { at })? {
-        let mut section = Section::new("file", range);
+        let mut section = Section::new(NAME, range);
         section.file = Some(path);
         found.add(section, head.len)?;
+    }
+    let is_model = |section: &&Section| section.file.as_deref() == Some(MODEL);
+    if let Some(Section { range: Range { start, end }, .. }) = found.sections.iter().find(is_model)
+    {
+        let bytes = head.read(*start, end.saturating_sub(*start).min(SPECIFICATION))?;
+        found.version = specification(&bytes);
     }
     Ok(found)
 }
 
+/// Returns the version of a model's specification, and the oldest systems that have it. It is the first field.
+fn specification(model: &[u8]) -> Option<String> {
+    let version = model.strip_prefix(&[0x08])?.first().filter(|byte| **byte < 0x80)?;
+    let system = usize::from(*version).checked_sub(1).and_then(|nth| SYSTEMS.get(nth));
+    let since = system.map(|system| format!(" ({system})")).unwrap_or_default();
+    Some(format!("specification {version}{since}"))
+}
+
+/// The oldest systems that read each version of the specification, from 1 on.
+static SYSTEMS: [&str; 10] = [
+    "iOS 11, macOS 10.13",
+    "iOS 11.2, macOS 10.13.2",
+    "iOS 12, macOS 10.14",
+    "iOS 13, macOS 10.15",
+    "iOS 14, macOS 11",
+    "iOS 15, macOS 12",
+    "iOS 16, macOS 13",
+    "iOS 17, macOS 14",
+    "iOS 18, macOS 15",
+    "iOS 26, macOS 26",
+];
+
+/// The path of the model.
+pub(in crate::payload) const MODEL: &str = "model.mlpackage/Data/com.apple.CoreML/model.mlmodel";
+
+/// The number of bytes at the start of a model that have the version.
+const SPECIFICATION: u64 = 2;
+
 /// Returns the JSON value at the start of a text, which may continue after it.
 fn value(text: &[u8]) -> Option<Value> {
     serde_json::Deserializer::from_slice(text).into_iter().next()?.ok()
+}
+
+/// Returns whether a node has a name that may lead out of its folder. The runtime writes each node below the name that
+/// the node itself has, and finds it by the name that its folder has.
+fn has_odd_name(contents: &Value) -> bool {
+    let is_odd = |name: &str| matches!(name, "" | "." | "..") || name.contains(['/', '\\', '\0']);
+    let nodes = contents.get("nodes").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    nodes.iter().enumerate().any(|(nth, node)| {
+        let children = node.get("children").and_then(Value::as_object).into_iter().flatten();
+        // The root is the last node. It is not written.
+        let is_root = nth.saturating_add(1) == nodes.len();
+        let own = node.get("name").and_then(Value::as_str).filter(|_| !is_root);
+        own.is_some_and(is_odd) || children.into_iter().any(|(name, _)| is_odd(name))
+    })
 }
 
 /// Returns the paths and the ranges of files; `None` if the nodes are not a tree. In a tree, each
@@ -85,6 +137,9 @@ fn files(contents: &Value) -> Option<Vec<(String, Range<u64>)>> {
     }
     Some(files)
 }
+
+/// The name of a section that is a file.
+pub(in crate::payload) const NAME: &str = "file";
 
 /// The kind of a node that is a file.
 const FILE: u64 = 0;

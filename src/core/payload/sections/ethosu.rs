@@ -8,10 +8,11 @@ use alloc::string::String;
 use super::{Head, Section, Sections};
 use crate::backend::magic;
 use crate::payload::Unreadable;
+use crate::payload::ethosu::Work;
 use pte_flat::bytes::{array_at, u32_at};
 
-/// Finds the blocks. Command streams and weights are not read.
-pub(super) fn sections(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
+/// Finds the blocks. Weights are not read.
+pub(in crate::payload) fn sections(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
     let mut found = Sections::default();
     let mut at = 0u64;
     loop {
@@ -48,8 +49,9 @@ pub(super) fn sections(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
             let bytes = head.read(start, 4)?;
             found.scratch = u32_at(&bytes, 0).map(u64::from);
         } else if name == "cmd_data" {
-            let bytes = head.read(start, 4)?;
+            let bytes = head.read(start, size.max(4))?;
             let magic = array_at(&bytes, 0).unwrap_or_default();
+            found.work = Work::of(&bytes);
             found.version = match &magic {
                 b"COP1" | b"COP2" => Some(String::from_utf8_lossy(&magic).into()),
                 _ => return Err(Unreadable::Magic { magic }),

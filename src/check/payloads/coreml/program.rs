@@ -1,0 +1,159 @@
+//! Rules on ML Programs: the values of functions, their operators, and their constants.
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::operators::is_known;
+use super::{COREML_PROGRAM, COREML_WEIGHTS};
+use crate::rule::Rule;
+use pte_core::payload::coreml::mil::{Binding, Block, Constant, Function, Model, Operation};
+use pte_core::payload::coreml::{Metadata, Names};
+use pte_flat::cost;
+use pte_flat::quoted::Quoted;
+
+/// A finding: its rule, a text of the model at its place, and the message.
+type Finding<'p> = (&'static Rule, &'p str, String);
+
+/// Judges the functions of a model. `weights` returns what is wrong with a constant whose elements are in a file.
+/// Returns the findings: at most one for each name of the model, and one for each constant.
+pub(super) fn judge<'p>(
+    model: &Model<'p>,
+    metadata: Option<&Metadata>,
+    weights: &mut dyn FnMut(Constant<'p>) -> Option<String>,
+) -> Vec<Finding<'p>> {
+    let mut found = Vec::new();
+    for function in model.functions() {
+        let mut scope = Scope { weights, found: &mut found, names: BTreeSet::new() };
+        match function.block() {
+            Some(block) => scope.function(&function, block),
+            None => scope.find(function.name, || {
+                let opset = Quoted(function.opset());
+                format!("function {} has no block for its opset {opset}", Quoted(function.name))
+            }),
+        }
+    }
+    // Of a program with one function, the names are those of the method.
+    let mut functions = model.functions();
+    if let (Some(function), None) = (functions.next(), functions.next())
+        && let Some(names) = metadata.and_then(Metadata::only)
+        && let Some(block) = function.block()
+    {
+        ends(&function, block, &names, &mut found);
+    }
+    found
+}
+
+/// Reports inputs and outputs that the metadata names and a function does not have.
+fn ends<'p>(
+    function: &Function<'p>,
+    block: Block<'p>,
+    names: &Names<'_>,
+    found: &mut Vec<Finding<'p>>,
+) {
+    let inputs: BTreeSet<&str> = function.inputs().map(|input| input.name).collect();
+    let outputs: BTreeSet<&str> = block.outputs().collect();
+    cost::sort(inputs.len().saturating_add(outputs.len()));
+    for (what, names, known) in
+        [("input", &names.inputs, inputs), ("output", &names.outputs, outputs)]
+    {
+        for name in names {
+            cost::look_up(name, known.len());
+            if !known.contains(name) {
+                let message = format!(
+                    "metadata.json names the {what} {}, which the model does not have",
+                    Quoted(name)
+                );
+                found.push((&COREML_PROGRAM, function.name, message));
+            }
+        }
+    }
+}
+
+/// The values that are defined at a place of a function.
+struct Scope<'s, 'p> {
+    weights: &'s mut dyn FnMut(Constant<'p>) -> Option<String>,
+    found: &'s mut Vec<Finding<'p>>,
+    names: BTreeSet<&'p str>,
+}
+
+impl<'p> Scope<'_, 'p> {
+    fn find(&mut self, near: &'p str, message: impl FnOnce() -> String) {
+        self.found.push((&COREML_PROGRAM, near, message()));
+    }
+
+    fn function(&mut self, function: &Function<'p>, block: Block<'p>) {
+        for input in function.inputs() {
+            self.define(input.name);
+        }
+        self.block(block);
+    }
+
+    /// Defines a value. Each name is defined once in a function.
+    fn define(&mut self, name: &'p str) -> bool {
+        cost::look_up(name, self.names.len());
+        let is_new = self.names.insert(name);
+        if !is_new {
+            self.find(name, || format!("the value {} is defined twice", Quoted(name)));
+        }
+        is_new
+    }
+
+    fn uses(&mut self, name: &'p str) {
+        cost::look_up(name, self.names.len());
+        if !self.names.contains(name) {
+            self.find(name, || format!("the value {} is used before it is defined", Quoted(name)));
+        }
+    }
+
+    /// Judges a block. Its values are not defined after it. The depth of blocks is bounded by the proof.
+    fn block(&mut self, block: Block<'p>) {
+        let mut own = Vec::new();
+        for input in block.inputs() {
+            if self.define(input.name) {
+                own.push(input.name);
+            }
+        }
+        for operation in block.operations() {
+            self.operation(operation, &mut own);
+        }
+        for name in block.outputs() {
+            self.uses(name);
+        }
+        for name in own {
+            cost::look_up(name, self.names.len());
+            self.names.remove(name);
+        }
+    }
+
+    fn operation(&mut self, operation: Operation<'p>, own: &mut Vec<&'p str>) {
+        let operator = operation.operator();
+        if !is_known(operator) {
+            self.find(operator, || format!("unknown operator {}", Quoted(operator)));
+        }
+        for (_, binding) in operation.inputs() {
+            match binding {
+                Binding::Name(name) => self.uses(name),
+                Binding::Constant(constant) => self.constant(operator, constant),
+            }
+        }
+        for (_, constant) in operation.attributes() {
+            self.constant(operator, constant);
+        }
+        for block in operation.blocks() {
+            self.block(block);
+        }
+        for output in operation.outputs() {
+            if self.define(output.name) {
+                own.push(output.name);
+            }
+        }
+    }
+
+    fn constant(&mut self, near: &'p str, constant: Constant<'p>) {
+        if let Some(message) = (self.weights)(constant) {
+            self.found.push((&COREML_WEIGHTS, near, message));
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Rules on payloads of Ethos-U: the command stream, the memory of its operations, and the inputs and outputs.
+//!
+//! The runtime and the driver compare no address with the memory that they give (docs/format.md §11.13).
+
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::{BackendRules, Bytes, Judge, Subject, path_in_graph, reason};
+use crate::rule::{Rule, rules};
+use pte_core::backend::Backend;
+use pte_core::foreign::ForeignFormat;
+use pte_core::payload::ethosu::registers::Access;
+use pte_core::payload::ethosu::{Blocks, End, SCRATCH, Step, WEIGHTS, decode};
+use pte_core::payload::{Sections, Unreadable};
+use pte_flat::bytes::{index, wide};
+use pte_flat::cost;
+use pte_schema::program::view::KernelTypes;
+
+rules! {
+    "ethosu";
+
+    ETHOSU_STREAM = Error "ethosu-stream"
+        "A payload of Ethos-U has blocks with known names inside it, and its command stream has whole commands that the processor knows."
+        "The runtime reads past the payload, or refuses it; the processor stops with an error."
+        LOWER_AGAIN
+        Misreads ["11.13"];
+    ETHOSU_MEMORY = Error "ethosu-memory"
+        "The operations of a command stream of Ethos-U read and write inside the weights and the scratch memory."
+        "The processor reads and writes other memory: neither the runtime nor the driver compares addresses."
+        LOWER_AGAIN
+        Misreads ["11.13"];
+    ETHOSU_CALL = Error "ethosu-call"
+        "The inputs and outputs of a payload of Ethos-U lie in its scratch memory, and a call has a tensor for each."
+        "The runtime copies tensors to other memory, or reads past the arguments."
+        LOWER_AGAIN
+        Misreads ["11.13"];
+}
+
+pub(super) const JUDGED: BackendRules =
+    BackendRules { backend: Backend::EthosU, has_keys: false, judge };
+
+/// Judges a payload.
+fn judge(
+    judge: &mut Judge<'_, '_, '_, '_>,
+    payload: &Subject<'_>,
+    bytes: &mut Bytes<'_>,
+) -> Result<(), Unreadable> {
+    let read = |part| bytes.read(payload.part(part)).ok_or(());
+    let format = ForeignFormat::Payload(Backend::EthosU);
+    let sections = match Sections::of_file(format, payload.len, read) {
+        // The bytes are not in memory, or only this crate limits the number of sections.
+        Err(()) | Ok(None | Some(Err(Unreadable::Sections { .. }))) => return Ok(()),
+        Ok(Some(Err(why))) if payload.users.is_empty() => return Err(why),
+        Ok(Some(Err(why))) => {
+            judge.report(payload.users, &ETHOSU_STREAM, || reason(&why));
+            return Ok(());
+        }
+        Ok(Some(Ok(sections))) => sections,
+    };
+    let blocks = Blocks::new(&sections);
+    let mut site = Site { judge, payload };
+    let ends = [site.ends(&blocks, 0, bytes), site.ends(&blocks, 1, bytes)];
+    if let [Some(inputs), Some(outputs)] = ends {
+        site.calls(&inputs, outputs.len(), blocks.scratch);
+    }
+    let Some(range) = blocks.commands.clone() else { return Ok(()) };
+    let at = range.start;
+    let Some(commands) = site.read(range, bytes) else { return Ok(()) };
+    let decoded = decode(&commands, |step| match step {
+        // The processor ignores a register that it does not have.
+        Step::Unknown(command) if !command.is_operation() => {}
+        Step::Unknown(command) => site.find(&ETHOSU_STREAM, at.saturating_add(command.at), || {
+            format!("unknown operation {:#x}", command.code)
+        }),
+        Step::Operation(operation) => {
+            for access in &operation.accesses {
+                if let Some(message) = outside(access, &blocks) {
+                    site.find(&ETHOSU_MEMORY, at.saturating_add(operation.at), || {
+                        format!("the {} of {}: {message}", access.name, operation.name)
+                    });
+                }
+            }
+        }
+    });
+    if let Err(wrong) = decoded {
+        site.find(&ETHOSU_STREAM, at.saturating_add(wrong.at), || wrong.why.into());
+    }
+    Ok(())
+}
+
+/// Returns what is wrong with the place of an access; `None` if it is inside its region, or if the size of the region
+/// is not known.
+fn outside(access: &Access, blocks: &Blocks) -> Option<String> {
+    let (name, size) = match access.region {
+        WEIGHTS => {
+            let range = blocks.weights.clone().or(Some(0..0).filter(|_| !blocks.is_external))?;
+            ("weights", range.end.saturating_sub(range.start))
+        }
+        SCRATCH => ("scratch memory", blocks.scratch),
+        // The firmware gives the fast scratch memory.
+        FAST_SCRATCH => return None,
+        region => return Some(format!("region {region} has no memory")),
+    };
+    let Range { start, end } = access.range;
+    (end > size).then(|| format!("bytes {start:#x} to {end:#x} of {size:#x} bytes of {name}"))
+}
+
+/// A payload, and the place of its findings.
+struct Site<'r, 's, 'j, 'd, 'p, 'a> {
+    judge: &'r mut Judge<'j, 'd, 'p, 'a>,
+    payload: &'r Subject<'s>,
+}
+
+impl Site<'_, '_, '_, '_, '_, '_> {
+    fn read<'b>(&self, part: Range<u64>, bytes: &mut Bytes<'b>) -> Option<Cow<'b, [u8]>> {
+        bytes.read(self.payload.part(part))
+    }
+
+    /// Reports a finding at a position of the payload.
+    fn find(&mut self, rule: &'static Rule, at: u64, message: impl FnOnce() -> String) {
+        let offset = self.payload.start.saturating_add(at);
+        let delegate = self.judge.delegate(self.payload.users.first());
+        let path = || path_in_graph(delegate, "commands", &[]);
+        self.judge.out.find(rule, offset, path, message);
+    }
+
+    /// Reads the inputs (0) or outputs (1), and judges their places.
+    fn ends(&mut self, blocks: &Blocks, which: usize, bytes: &mut Bytes<'_>) -> Option<Vec<End>> {
+        let Some(range) = blocks.ends.get(which).cloned().flatten() else {
+            // Without a block there are none, unless they are named data.
+            return (!blocks.is_external).then(Vec::new);
+        };
+        let at = range.start;
+        let block = self.read(range, bytes)?;
+        let ends = match End::all(&block) {
+            Ok(ends) => ends,
+            Err(wrong) => {
+                self.find(&ETHOSU_CALL, at.saturating_add(wrong.at), || wrong.why.into());
+                return None;
+            }
+        };
+        for end in &ends {
+            let (size, start) = (blocks.scratch, u64::from(end.offset));
+            let last = start.saturating_add(end.bytes());
+            if last > size {
+                self.find(&ETHOSU_CALL, at, || {
+                    format!("a tensor at bytes {start:#x} to {last:#x} of {size:#x} bytes of scratch memory")
+                });
+            }
+        }
+        Some(ends)
+    }
+
+    /// Judges the arguments of calls. The runtime copies an input before it compares its size.
+    fn calls(&mut self, inputs: &[End], outputs: usize, scratch: u64) {
+        let count = inputs.len().saturating_add(outputs);
+        for user in self.payload.users {
+            let Some((plan, _)) = self.judge.delegate(Some(user)) else { continue };
+            let calls = index(user.calls.start)..index(user.calls.end);
+            for (_, instruction, call) in self.judge.all_calls.get(calls).unwrap_or_default() {
+                let args = call.args().unwrap_or_default();
+                cost::charge(count);
+                if !self.judge.calls.pay(wide(count)) {
+                    let message = "the calls name more arguments than are judged";
+                    let out = &mut *self.judge.out;
+                    plan.find_instruction(out, &ETHOSU_CALL, instruction, &[], || message.into());
+                    return;
+                }
+                let wrong = |(nth, arg): (usize, i32)| {
+                    let Some(KernelTypes::Tensor(tensor)) = plan.value(arg.into()) else {
+                        let kind = plan.kind_name(arg).unwrap_or("nothing");
+                        return Some(format!(
+                            "argument {nth} is {kind}: the runtime takes a Tensor"
+                        ));
+                    };
+                    let start = u64::from(inputs.get(nth)?.offset);
+                    let sizes = tensor.sizes().unwrap_or_default();
+                    let bytes = tensor.scalar_type().nbytes(sizes.iter()).unwrap_or(u64::MAX);
+                    let end = start.saturating_add(bytes);
+                    (end > scratch).then(|| {
+                        format!("argument {nth} would be at bytes {start:#x} to {end:#x} of {scratch:#x} bytes of scratch memory")
+                    })
+                };
+                let message = match args.len() < count {
+                    true => Some(format!(
+                        "the call has {} arguments, and the payload {count} inputs and outputs",
+                        args.len()
+                    )),
+                    false => args.iter().take(count).enumerate().find_map(wrong),
+                };
+                if let Some(message) = message {
+                    plan.find_instruction(self.judge.out, &ETHOSU_CALL, instruction, &[], || {
+                        message
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// The region of the fast scratch memory.
+const FAST_SCRATCH: u32 = 2;

@@ -1,0 +1,183 @@
+//! Payloads of Core ML and of Ethos-U: the operations and the constants in genuine programs, and damaged ones.
+
+use pte::Backend;
+use pte::Limits;
+use pte::graph::PayloadGraph;
+use pte::payload::coreml::mil::Model;
+use pte::payload::coreml::{Metadata, Package};
+use pte::payload::ethosu::{Blocks, Step, Work, decode};
+use pte::payload::{PayloadContents, Sections};
+use pte::tensors::ConstantRow;
+use pte::{Handle, Pte};
+
+use crate::support::files;
+
+/// The payload of a sample.
+fn payload(name: &str) -> Vec<u8> {
+    let file = files::read(format!("tests/data/pte/{name}")).unwrap();
+    let program = Pte::read(&file).unwrap();
+    let range = program.payloads().next().unwrap().unwrap().range();
+    program.bytes(range).unwrap().to_vec()
+}
+
+/// The sections of a payload.
+fn sections(backend: Backend, payload: &[u8]) -> Sections {
+    let read = |range: std::ops::Range<u64>| {
+        Ok::<_, ()>(payload[range.start as usize..range.end as usize].to_vec())
+    };
+    Sections::of(backend, payload.len() as u64, read).unwrap().unwrap().unwrap()
+}
+
+/// The names of the operators in a sample.
+fn operators(name: &str) -> Vec<String> {
+    let file = files::read(format!("tests/data/pte/{name}")).unwrap();
+    let handle = Handle::open(&file[..], &Limits::UNTRUSTED).unwrap();
+    let graphs = PayloadGraph::all(&handle, &Limits::UNTRUSTED).unwrap();
+    let nodes =
+        graphs.iter().flat_map(|graph| graph.nodes(true).filter(|node| node.value.is_none()));
+    nodes.map(|node| node.name.unwrap().raw().to_string()).collect()
+}
+
+/// The model in a payload of Core ML.
+fn model() -> Vec<u8> {
+    let payload = payload("coreml_mlp.pte");
+    let range = Package::new(sections(Backend::CoreMl, &payload)).model().unwrap();
+    payload[range.start as usize..range.end as usize].to_vec()
+}
+
+#[test]
+fn an_ml_program_has_its_operations_in_order() {
+    assert_eq!(operators("coreml_mlp.pte"), ["linear", "relu", "linear"]);
+}
+
+#[test]
+fn constants_of_an_ml_program_have_names_and_shapes() {
+    let file = files::read("tests/data/pte/coreml_mlp.pte").unwrap();
+    let handle = Handle::open(&file[..], &Limits::UNTRUSTED).unwrap();
+    let contents = PayloadContents::all(&handle, &Limits::UNTRUSTED).unwrap();
+    let rows = contents.iter().flat_map(ConstantRow::of_payload).map(|row| {
+        let name = row.constant.name.as_ref().unwrap().as_untrusted().raw().to_string();
+        (name, row.constant.dims.clone(), row.bytes().unwrap())
+    });
+    let mut rows: Vec<_> = rows.collect();
+    rows.sort();
+    let expected = [
+        ("p_0_bias", vec![16], 64),
+        ("p_0_weight", vec![16, 16], 1024),
+        ("p_2_bias", vec![4], 16),
+        ("p_2_weight", vec![4, 16], 256),
+    ];
+    assert_eq!(rows, expected.map(|(name, dims, bytes)| (name.to_string(), dims, bytes)));
+}
+
+#[test]
+fn a_model_names_its_specification_and_its_systems() {
+    let version = sections(Backend::CoreMl, &payload("coreml_mlp.pte")).version;
+    assert_eq!(version.as_deref(), Some("specification 6 (iOS 15, macOS 12)"));
+}
+
+#[test]
+fn names_of_files_that_lead_out_of_their_folder_are_refused() {
+    for name in ["..", ".", "", "a/b", "/a", "a\\\\b"] {
+        let file = r#"{"name":"NAME","kind":0,"dataRegion":{"offset":0,"size":0},"children":{}}"#;
+        let root = r#"{"name":"","kind":1,"dataRegion":{"offset":0,"size":0},"children":{"a":0}}"#;
+        let refuses = |name: &str| {
+            let nodes = format!(r#"{{"nodes":[{},{root}]}}"#, file.replace("NAME", name));
+            let payload: Vec<u8> = nodes.bytes().rev().collect();
+            let read = |range: std::ops::Range<u64>| {
+                Ok::<_, ()>(payload[range.start as usize..range.end as usize].to_vec())
+            };
+            Sections::of(Backend::CoreMl, payload.len() as u64, read).unwrap().unwrap().is_err()
+        };
+        assert!(!refuses("a") && refuses(name), "{name}");
+    }
+}
+
+#[test]
+fn a_model_that_is_cut_has_fewer_operations_or_is_refused() {
+    let model = model();
+    let count = |bytes: &[u8]| {
+        let model = Model::read(bytes).ok()?;
+        let blocks = model.functions().filter_map(|function| function.block());
+        Some(blocks.flat_map(|block| block.operations()).count())
+    };
+    let whole = count(&model).unwrap();
+    assert!(whole > 3);
+    for len in 0..model.len() {
+        assert!(count(&model[..len]).is_none_or(|count| count <= whole), "{len} bytes");
+    }
+}
+
+#[test]
+fn messages_nested_deeper_than_the_official_readers_go_are_refused() {
+    // A value of a list of values, again and again; an ML Program has it as an attribute.
+    let field = |number: u32, bytes: &[u8]| {
+        let mut out = varint(u64::from(number << 3 | 2));
+        out.extend(varint(bytes.len() as u64));
+        out.extend(bytes);
+        out
+    };
+    let nested = |depth: usize| {
+        let value = (0..depth).fold(Vec::new(), |value, _| field(3, &field(3, &field(1, &value))));
+        field(502, &field(4, &field(2, &value)))
+    };
+    assert!(Model::read(&nested(30)).is_ok());
+    assert!(Model::read(&nested(40)).is_err());
+}
+
+fn varint(mut value: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+    out
+}
+
+#[test]
+fn metadata_has_the_names_of_one_method_or_of_each() {
+    let one = Metadata::read(br#"{"inputNames":["x"],"outputNames":["y","z"]}"#).unwrap();
+    assert_eq!(one.method("any").unwrap().outputs, ["y", "z"]);
+    assert_eq!(one.count("any"), Some(3));
+    let all = br#"{"methods":{"f":{"inputNames":[],"outputNames":["y"]}}}"#;
+    let all = Metadata::read(all).unwrap();
+    assert_eq!(all.method("f").unwrap().outputs, ["y"]);
+    assert!(all.method("g").is_none() && all.only().is_none());
+    assert!(Metadata::read(b"{").is_none());
+}
+
+/// The driver's actions in a payload of Ethos-U, with its blocks.
+fn commands() -> (Vec<u8>, Blocks) {
+    let payload = payload("ethosu_add.pte");
+    let blocks = Blocks::new(&sections(Backend::EthosU, &payload));
+    let range = blocks.commands.clone().unwrap();
+    (payload[range.start as usize..range.end as usize].to_vec(), blocks)
+}
+
+#[test]
+fn a_command_stream_has_its_operations_and_their_memory() {
+    assert_eq!(operators("ethosu_add.pte"), ["elementwise"]);
+    let (commands, blocks) = commands();
+    let mut found = Vec::new();
+    decode(&commands, |step| {
+        let Step::Operation(operation) = step else { panic!("an unknown command") };
+        assert_eq!((operation.name, operation.mode), ("elementwise", Some("ADD")));
+        let accesses = operation.accesses.into_iter();
+        found.extend(accesses.map(|one| (one.name, one.region, one.range, one.is_written)));
+    })
+    .unwrap();
+    let expected =
+        [("ifm", 1, 0..256, false), ("ifm2", 1, 256..512, false), ("ofm", 1, 0..256, true)];
+    assert_eq!(found, expected);
+    assert_eq!(blocks.scratch, 512);
+    assert_eq!(Work::of(&commands).unwrap().peak, 512);
+}
+
+#[test]
+fn a_command_stream_that_is_cut_is_refused() {
+    let (commands, _) = commands();
+    for len in 0..commands.len() {
+        assert!(decode(&commands[..len], |_| {}).is_err(), "{len} bytes");
+    }
+}
