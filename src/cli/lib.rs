@@ -1,4 +1,7 @@
 //! The command: parses arguments, runs a verb and returns an exit status.
+//!
+//! As WebAssembly (`web/`) it has no disk to write to and no terminal. So it is built without the verbs that write
+//! models, the page of `map --html`, completions, manual pages and progress, which are half of its weight.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,15 +12,20 @@ use pte::Limits;
 use pte::quoted::{Untrusted, UntrustedString};
 
 mod atomic;
+#[cfg(not(target_family = "wasm"))]
 mod build;
 mod check;
 mod columns;
+#[cfg(not(target_family = "wasm"))]
 mod complete;
 mod config;
+#[cfg(not(target_family = "wasm"))]
 mod convert;
 mod diff;
 mod dump;
+#[cfg(not(target_family = "wasm"))]
 mod edit;
+#[cfg(not(target_family = "wasm"))]
 mod embed;
 mod extract;
 mod grammar;
@@ -26,6 +34,7 @@ mod info;
 mod input;
 mod json;
 mod kernels;
+#[cfg(not(target_family = "wasm"))]
 mod man;
 mod map;
 mod memory;
@@ -55,6 +64,7 @@ use verbs::Verb;
 /// Runs a command line, whose first argument is the name of the program, and returns the exit
 /// status.
 pub fn run(command_line: Vec<OsString>) -> u8 {
+    #[cfg(not(target_family = "wasm"))]
     if complete::answer(&command_line, grammar::command) {
         return Status::Good.into();
     }

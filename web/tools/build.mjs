@@ -15,3 +15,4 @@ mkdirSync(new URL("../dist", import.meta.url), { recursive: true });
 copyFileSync(`${target}/wasm32-wasip1/web/pte.wasm`, new URL("../dist/pte.wasm", import.meta.url));
 run("node", ["node_modules/typescript/bin/tsc"], new URL("..", import.meta.url));
 chmodSync(new URL("../dist/bin.js", import.meta.url), 0o755);
+run("node", ["tools/page.mjs"], new URL("..", import.meta.url));
