@@ -106,6 +106,7 @@ test("every tab of every kind of file", { skip }, async () => {
     for (const name of TABS) {
       await tab(page, name);
       assert.notEqual((await page.locator("#panel").textContent()).trim(), "", `${path} ${name}`);
+      if (path.endsWith(".pte")) assert.equal(await page.locator("#panel .refused").count(), 0, `${path} ${name}`);
     }
     await tab(page, "Summary");
   }

@@ -75,7 +75,7 @@ class Bytes {
 function bar(parts: Range[], whole: number, show: (offset: number) => void): HTMLElement {
   const element = h("div", { class: "file-bar" });
   parts.forEach((part, nth) => {
-    const text = `${part.name}: 0x${part.begin.toString(16)} to 0x${part.end.toString(16)}, ${size(part.bytes)}`;
+    const text = `${part.name} 0x${part.begin.toString(16)} to 0x${part.end.toString(16)}, ${size(part.bytes)}`;
     const piece = h("button", { type: "button", class: `cell hue${nth % 8}`, title: text, "aria-label": text, click: () => show(part.begin) },
       h("span", { class: "cell-name" }, part.bytes / whole > 0.06 && part.name));
     piece.style.flexGrow = String(part.bytes / whole);

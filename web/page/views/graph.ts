@@ -11,7 +11,7 @@ import { layout, stop, type Picture, type Placed } from "./layout.js";
 
 export async function graph(file: Opened, page: Page): Promise<Child> {
   const document: any = await file.ask("explorer");
-  const nodes: GraphNode[] = document.flatMap((one: any) => one.graphs).flatMap((one: any) => one.nodes)
+  const nodes: GraphNode[] = document.graphs.flatMap((one: any) => one.nodes)
     .filter((node: GraphNode) => node.id !== "findings");
   if (nodes.length === 0) return h("p", { class: "empty" }, "This file has no graph.");
   return new Canvas(file, page, new Layers(nodes)).element;

@@ -63,7 +63,7 @@ class Treemap {
     const [width, height] = [cell.x1 - cell.x0, cell.y1 - cell.y0];
     const steps = cell.ancestors().reverse().slice(1).map((one) => one.data);
     const name = steps.map((one) => one.name).join(" / ") || cell.data.name;
-    const text = `${name}: ${size(cell.data.bytes)}`;
+    const text = `${name} ${size(cell.data.bytes)}`;
     const hue = cell.depth === 0 ? 0 : (cell.ancestors().at(-2)!.parent!.children!.indexOf(cell.ancestors().at(-2)!) % 8);
     const canOpen = Boolean(cell.data.parts?.length) && cell.depth > 0;
     const enter = () => {
