@@ -1,7 +1,12 @@
 //! The command: parses arguments, runs a verb and returns an exit status.
 //!
 //! As WebAssembly (`web/`) it has no disk to write to and no terminal. So it is built without the verbs that write
-//! models, the page of `map --html`, completions, manual pages and progress, which are half of its weight.
+//! models, the page of `map --html`, completions and manual pages.
+
+#![cfg_attr(
+    target_family = "wasm",
+    allow(dead_code, unused_imports, reason = "some of it is for the verbs that write only")
+)]
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -28,6 +28,11 @@ async function answer(request: Request): Promise<unknown> {
 
 const isFile = (arg: unknown): arg is { file: number } => typeof arg === "object" && arg !== null && "file" in arg;
 
+/** Returns the name of what a URL leads to; a file has its own. */
+function nameOf(input: Input): string | undefined {
+  return typeof input === "string" ? decodeURIComponent(new URL(input).pathname.split("/").pop() ?? "") : undefined;
+}
+
 /** Opens all files. Each program has all data files that were opened with it. */
 async function openAll(inputs: Input[], id: number) {
   const progress = { bytes: 0, at: 0 };
@@ -39,14 +44,14 @@ async function openAll(inputs: Input[], id: number) {
   };
   const heads: { input: Input; file: PteFile; isData: boolean }[] = [];
   for (const input of inputs) {
-    const file = await open(input, { onRead });
+    const file = await open(input, { onRead, name: nameOf(input) });
     const identifier = String.fromCharCode(...(await file.bytes(4, 2)));
     heads.push({ input, file, isData: identifier === "FT" });
   }
   const data = heads.filter((head) => head.isData).map((head) => head.input);
   for (const { input, file, isData } of heads) {
     if (isData || data.length === 0) files.push(file);
-    else files.push(await open(input, { partners: data, onRead }));
+    else files.push(await open(input, { partners: data, onRead, name: nameOf(input) }));
   }
   return files.map((file, nth) => ({ name: file.name, size: file.size, isData: heads[nth]!.isData }));
 }

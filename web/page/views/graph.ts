@@ -7,9 +7,10 @@ import type { Opened } from "../engine.js";
 import type { Page } from "../main.js";
 import { histogram } from "./histogram.js";
 import { attribute, kindOf, Layers, type Box, type GraphNode, type Layer } from "./layers.js";
-import { layout, stop, type Picture, type Placed } from "./layout.js";
+import { layout, prepare, stop, type Picture, type Placed } from "./layout.js";
 
 export async function graph(file: Opened, page: Page): Promise<Child> {
+  prepare();
   const document: any = await file.ask("explorer");
   const nodes: GraphNode[] = document.graphs.flatMap((one: any) => one.nodes)
     .filter((node: GraphNode) => node.id !== "findings");
@@ -67,7 +68,7 @@ class Canvas {
     const turn = ++this.turn;
     this.layer = layer;
     this.drawTrail();
-    const { boxes, lines } = this.layers.content(layer, this.constants.checked);
+    const { boxes, lines, hidden } = this.layers.content(layer, this.constants.checked);
     this.status.textContent = `Laying out ${many(boxes.length, "node")}…`;
     const slow = setTimeout(() => {
       this.status.append(" ", h("button", { type: "button", click: () => { stop(); this.status.textContent = "Cancelled."; } }, "Cancel"));
@@ -76,7 +77,7 @@ class Canvas {
       const placed = await layout(boxes, lines);
       if (turn !== this.turn) return;
       this.placed = placed;
-      this.status.textContent = `${many(boxes.length, "node")}, ${many(lines.length, "edge")} in this layer. Drag to move, scroll to zoom; arrow keys go from node to node, Enter opens.`;
+      this.status.textContent = `${many(boxes.length, "node")}, ${many(lines.length, "edge")} in this layer${hidden ? `, ${many(hidden, "long edge")} not drawn` : ""}. Drag to move, scroll to zoom; arrow keys go from node to node, Enter opens.`;
       this.chosen = chosen;
       this.scene.replaceChildren();
       this.drawn.clear();

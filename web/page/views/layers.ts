@@ -33,7 +33,7 @@ export interface Box {
 export interface Line { from: string; to: string; text: string }
 
 /** The most boxes of a layer: of more, neighbours are put into layers of their own. */
-const MOST = 400;
+const MOST = 250;
 
 export class Layers {
   readonly root: Layer;
@@ -64,7 +64,7 @@ export class Layers {
   }
 
   /** Returns the boxes of a layer and the lines between them, with the boxes beside the layer that lines lead to. */
-  content(layer: Layer, withConstants: boolean): { boxes: Box[]; lines: Line[] } {
+  content(layer: Layer, withConstants: boolean): { boxes: Box[]; lines: Line[]; hidden: number } {
     const boxes = new Map<string, Box>();
     const isShown = (node: GraphNode) => withConstants || !CONSTANT.has(kindOf(node));
     for (const inner of layer.layers.values()) {
@@ -92,7 +92,7 @@ export class Layers {
         lines.set(`${begin}\0${end}\0${text}`, { from: begin, to: end, text });
       }
     }
-    return { boxes: [...boxes.values()], lines: [...lines.values()] };
+    return { boxes: [...boxes.values()], ...short([...boxes.keys()], [...lines.values()]) };
   }
 
   /** Returns the id of the box of a layer that has a node; null if the node is elsewhere. */
@@ -106,18 +106,24 @@ export class Layers {
   /** Puts neighbours of a large layer into layers, so that no layer has more boxes than can be laid out. */
   private split(layer: Layer): void {
     for (const inner of [...layer.layers.values()]) this.split(inner);
-    const nodes = layer.nodes;
-    const stay = nodes.filter((node) => EDGE.has(kindOf(node)) && nodes.length < 4 * MOST);
-    const rest = nodes.filter((node) => !stay.includes(node) );
+    const stays = (node: GraphNode) => EDGE.has(kindOf(node));
+    const rest = layer.nodes.filter((node) => !CONSTANT.has(kindOf(node)) && !stays(node));
     if (rest.length <= MOST) return;
     const width = Math.max(Math.ceil(rest.length / MOST), 50);
-    layer.nodes = stay;
     for (let at = 0; at < rest.length; at += width) {
       const part = rest.slice(at, at + width);
       const inner = inside(layer, `nodes ${at + 1}–${at + part.length}`);
-      inner.nodes.push(...part);
-      for (const node of part) this.layerOf.set(node.id, inner);
+      for (const node of part) {
+        // A constant goes where it is used first.
+        const constants = (node.incomingEdges ?? []).map((edge) => this.byId.get(edge.sourceNodeId))
+          .filter((from) => from && CONSTANT.has(kindOf(from)) && this.layerOf.get(from.id) === layer) as GraphNode[];
+        for (const one of [...constants, node]) {
+          this.layerOf.set(one.id, inner);
+          inner.nodes.push(one);
+        }
+      }
     }
+    layer.nodes = layer.nodes.filter((node) => this.layerOf.get(node.id) === layer);
   }
 
   private sum(layer: Layer): number {
@@ -125,6 +131,19 @@ export class Layers {
     for (const inner of layer.layers.values()) layer.total += this.sum(inner);
     return layer.total;
   }
+}
+
+/** The rows that lines may cross together, for each box: a layout takes time for each. */
+const MOST_CROSSED = 5;
+
+/** Leaves out the longest lines of a layer where they would cross too many rows. */
+function short(ids: string[], lines: Line[]): { lines: Line[]; hidden: number } {
+  const place = new Map(ids.map((id, nth) => [id, nth]));
+  const length = (line: Line) => Math.abs(place.get(line.to)! - place.get(line.from)!);
+  let crossed = 0;
+  const kept = new Set([...lines].sort((one, other) => length(one) - length(other))
+    .filter((line) => (crossed += length(line)) <= MOST_CROSSED * ids.length));
+  return { lines: lines.filter((line) => kept.has(line)), hidden: lines.length - kept.size };
 }
 
 const CONSTANT = new Set(["constant", "external"]);

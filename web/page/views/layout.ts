@@ -22,10 +22,15 @@ const LETTER = 7.4;
 export const widthOf = (box: Box) =>
   Math.min(Math.max(Math.max(box.title.length, box.detail.length * 0.88) * LETTER + 28, 70), 280);
 
+/** Starts the worker, which takes a moment, while the graph is read. */
+export function prepare(): void {
+  void layout([], []).catch(() => undefined);
+}
+
 /** Places boxes in rows along the flow of data. */
 export async function layout(boxes: Box[], lines: Line[]): Promise<Picture> {
   elk ??= new ELK({ workerFactory: () => (worker = new Worker(new URL("./elk-worker.js", import.meta.url))) });
-  const isLarge = boxes.length > 150;
+  const isLarge = boxes.length > 120;
   const graph: any = await elk.layout({
     id: "root",
     layoutOptions: {
@@ -37,7 +42,8 @@ export async function layout(boxes: Box[], lines: Line[]): Promise<Picture> {
       "elk.spacing.edgeNode": "14",
       "elk.layered.considerModelOrder.strategy": "NODES_AND_EDGES",
       "elk.layered.thoroughness": isLarge ? "1" : "5",
-      "elk.layered.nodePlacement.strategy": isLarge ? "LINEAR_SEGMENTS" : "NETWORK_SIMPLEX",
+      "elk.layered.layering.strategy": isLarge ? "LONGEST_PATH" : "NETWORK_SIMPLEX",
+      "elk.layered.nodePlacement.strategy": isLarge ? "BRANDES_KOEPF" : "NETWORK_SIMPLEX",
     },
     children: boxes.map((box, nth) => ({ id: String(nth), width: widthOf(box), height: HEIGHT })),
     edges: edges(boxes, lines),

@@ -74,7 +74,7 @@ class Treemap {
       type: "button", class: `cell hue${hue}${cell.children ? " group" : ""}`, title: text, "aria-label": text,
       tabindex: cell.depth <= 1 ? 0 : -1, click: enter, pointerenter: () => { this.pointed.textContent = text; },
     },
-      width > 34 && height > 16 && h("span", { class: "cell-name" }, cell.data.name),
+      width > 34 && height > 16 && h("span", { class: "cell-name" }, cell.data.name), " ",
       width > 60 && height > 36 && !cell.children && h("span", { class: "cell-size" }, size(cell.data.bytes)));
     Object.assign(element.style, { left: `${cell.x0}px`, top: `${cell.y0}px`, width: `${width}px`, height: `${height}px` });
     return element;
