@@ -60,15 +60,41 @@ export const hex = (value: number) => `0x${value.toString(16)}`;
 
 /** Makes a table. Columns whose cells are numbers are set to the right. */
 export function table(caption: string, head: string[], rows: Child[][], most = 1000): HTMLElement {
-  const right = head.map((_, nth) => rows.length > 0 && rows.every((row) => /^[\d.,≤ ]+( ?[kMGT]?B| ?%)?$/.test(String(row[nth]))));
+  const right = head.map(
+    (_, nth) => rows.length > 0 && rows.every((row) => /^[\d.,≤ ]+( ?[kMGT]?B| ?%)?$/.test(String(row[nth]))),
+  );
   const cell = (tag: "td" | "th", child: Child, nth: number) =>
     h(tag, { class: right[nth] && "number", scope: tag === "th" && "col" }, child);
-  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
-    h("table", {},
+  return h(
+    "div",
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
+    h(
+      "table",
+      {},
       h("caption", { class: "hidden" }, caption),
-      h("thead", {}, h("tr", {}, head.map((name, nth) => cell("th", name, nth)))),
-      h("tbody", {}, rows.slice(0, most).map((row) => h("tr", {}, row.map((child, nth) => cell("td", child, nth)))))),
-    rows.length > most && h("p", { class: "note" }, `and ${count(rows.length - most)} more`));
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          head.map((name, nth) => cell("th", name, nth)),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        rows.slice(0, most).map((row) =>
+          h(
+            "tr",
+            {},
+            row.map((child, nth) => cell("td", child, nth)),
+          ),
+        ),
+      ),
+    ),
+    rows.length > most && h("p", { class: "note" }, `and ${count(rows.length - most)} more`),
+  );
 }
 
 /** Makes a box with a title. */

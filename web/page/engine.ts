@@ -3,15 +3,30 @@
 import type { Input, PteFile } from "../dist/index.js";
 
 export type Call =
-  | "info" | "check" | "sarif" | "tensors" | "sizes" | "memory" | "ops" | "map" | "mapAt" | "explorer" | "diff"
-  | "profile" | "tensor" | "bytes";
+  | "info"
+  | "check"
+  | "sarif"
+  | "tensors"
+  | "sizes"
+  | "memory"
+  | "ops"
+  | "map"
+  | "mapAt"
+  | "explorer"
+  | "diff"
+  | "profile"
+  | "tensor"
+  | "bytes";
 
-export type Request = { id: number } & (
-  | { inputs: Input[] }
-  | { file: number; call: Call; args: unknown[] }
-);
+export type Request = { id: number } & ({ inputs: Input[] } | { file: number; call: Call; args: unknown[] });
 
-export interface Failure { message: string; code?: string; offset?: number; path?: string; help?: string }
+export interface Failure {
+  message: string;
+  code?: string;
+  offset?: number;
+  path?: string;
+  help?: string;
+}
 export type Answer = { id: number } & ({ result: unknown } | { error: Failure } | { read: number });
 
 /** A file of the page. */
@@ -42,13 +57,27 @@ export class Opened {
 }
 
 const TITLES: Record<Call, string> = {
-  info: "Reading", check: "Judging", sarif: "Judging", tensors: "Listing tensors of", sizes: "Measuring",
-  memory: "Planning memory of", ops: "Listing operators of", map: "Mapping", mapAt: "Looking up a byte of",
-  explorer: "Reading the graph of", diff: "Comparing", profile: "Reading the profile of", tensor: "Reading a tensor of",
+  info: "Reading",
+  check: "Judging",
+  sarif: "Judging",
+  tensors: "Listing tensors of",
+  sizes: "Measuring",
+  memory: "Planning memory of",
+  ops: "Listing operators of",
+  map: "Mapping",
+  mapAt: "Looking up a byte of",
+  explorer: "Reading the graph of",
+  diff: "Comparing",
+  profile: "Reading the profile of",
+  tensor: "Reading a tensor of",
   bytes: "Reading bytes of",
 };
 
-interface Waiting { title: string; resolve: (result: any) => void; reject: (error: unknown) => void }
+interface Waiting {
+  title: string;
+  resolve: (result: any) => void;
+  reject: (error: unknown) => void;
+}
 
 export class Cancelled extends Error {}
 

@@ -60,13 +60,38 @@ async function openFiles(inputs: (File | string)[]): Promise<void> {
 /** Draws what stays while tabs change. */
 function frame(): void {
   const several = page.files.length > 1;
-  const select = h("select", { "aria-label": "File", change: () => { shown = page.files[select.selectedIndex]; void show(); } },
-    page.files.map((file) => h("option", { selected: file === shown }, file.name)));
-  at("files").replaceChildren(several ? select : h("span", { class: "name" }, shown!.name), h("span", { class: "note" }, size(shown!.size)));
-  const tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "Views", keydown: turn },
-    TABS.map(([id, title]) => h("button", {
-      type: "button", role: "tab", id: `tab-${id}`, "aria-controls": "panel", click: () => go(id),
-    }, title)));
+  const select = h(
+    "select",
+    {
+      "aria-label": "File",
+      change: () => {
+        shown = page.files[select.selectedIndex];
+        void show();
+      },
+    },
+    page.files.map((file) => h("option", { selected: file === shown }, file.name)),
+  );
+  at("files").replaceChildren(
+    several ? select : h("span", { class: "name" }, shown!.name),
+    h("span", { class: "note" }, size(shown!.size)),
+  );
+  const tabs = h(
+    "div",
+    { class: "tabs", role: "tablist", "aria-label": "Views", keydown: turn },
+    TABS.map(([id, title]) =>
+      h(
+        "button",
+        {
+          type: "button",
+          role: "tab",
+          id: `tab-${id}`,
+          "aria-controls": "panel",
+          click: () => go(id),
+        },
+        title,
+      ),
+    ),
+  );
   main.replaceChildren(tabs, h("div", { id: "panel", role: "tabpanel", tabindex: 0 }));
 }
 
@@ -116,11 +141,20 @@ async function show(): Promise<void> {
 function failure(error: unknown): HTMLElement {
   const { message, code, help } = error as { message?: string; code?: string; help?: string };
   if (error instanceof Cancelled) {
-    return h("div", { class: "empty" }, h("p", {}, "Cancelled."),
-      h("button", { type: "button", click: () => void show() }, "Try again"));
+    return h(
+      "div",
+      { class: "empty" },
+      h("p", {}, "Cancelled."),
+      h("button", { type: "button", click: () => void show() }, "Try again"),
+    );
   }
-  return h("div", { class: "card refused", role: "alert" },
-    h("h2", {}, code ? `Not shown: ${code}` : "Not shown"), h("p", {}, message ?? String(error)), help && h("p", { class: "note" }, help));
+  return h(
+    "div",
+    { class: "card refused", role: "alert" },
+    h("h2", {}, code ? `Not shown: ${code}` : "Not shown"),
+    h("p", {}, message ?? String(error)),
+    help && h("p", { class: "note" }, help),
+  );
 }
 
 /** Shows what is running, if it takes more than a moment. */
@@ -138,24 +172,47 @@ function working(title: string | null, read: number): void {
   }
   const isNew = box.dataset.title === undefined;
   box.dataset.title = title;
-  box.replaceChildren(h("progress", { "aria-label": title }), h("span", {}, `${title}…`), h("span", { class: "note" }),
-    h("button", { type: "button", click: () => engine.cancel() }, "Cancel"));
-  if (isNew) setTimeout(() => { if (box.dataset.title !== undefined) box.hidden = false; }, 200);
+  box.replaceChildren(
+    h("progress", { "aria-label": title }),
+    h("span", {}, `${title}…`),
+    h("span", { class: "note" }),
+    h("button", { type: "button", click: () => engine.cancel() }, "Cancel"),
+  );
+  if (isNew)
+    setTimeout(() => {
+      if (box.dataset.title !== undefined) box.hidden = false;
+    }, 200);
 }
 
 /** Draws the page without a file. */
 function start(): void {
   at("files").replaceChildren();
   const note = (title: string, text: string) => h("div", {}, h("h2", {}, title), h("p", {}, text));
-  main.replaceChildren(h("div", { class: "start" },
-    h("h1", {}, "Look inside an ExecuTorch model"),
-    h("p", { class: "lead" }, "Drop a .pte, with its .ptd files, and see whether it loads, what it runs and where its bytes go."),
-    h("button", { type: "button", class: "zone", click: () => chosen.click() },
-      h("strong", {}, "Drop files here"), h("span", {}, "or choose them: .pte, .ptd, .bpte, ETDump; two to compare")),
-    h("div", { class: "three" },
-      note("Nothing leaves", "The files are read in this browser. The page's security policy allows no other host."),
-      note("Judged, not run", "Every rule of the runtime, with the bytes that break it and what to do."),
-      note("Large files too", "Only what is needed is read: a file of 2 GB opens at once."))));
+  main.replaceChildren(
+    h(
+      "div",
+      { class: "start" },
+      h("h1", {}, "Look inside an ExecuTorch model"),
+      h(
+        "p",
+        { class: "lead" },
+        "Drop a .pte, with its .ptd files, and see whether it loads, what it runs and where its bytes go.",
+      ),
+      h(
+        "button",
+        { type: "button", class: "zone", click: () => chosen.click() },
+        h("strong", {}, "Drop files here"),
+        h("span", {}, "or choose them: .pte, .ptd, .bpte, ETDump; two to compare"),
+      ),
+      h(
+        "div",
+        { class: "three" },
+        note("Nothing leaves", "The files are read in this browser. The page's security policy allows no other host."),
+        note("Judged, not run", "Every rule of the runtime, with the bytes that break it and what to do."),
+        note("Large files too", "Only what is needed is read: a file of 2 GB opens at once."),
+      ),
+    ),
+  );
 }
 
 at("choose").addEventListener("click", () => chosen.click());

@@ -26,9 +26,12 @@ async function show(args: string[]): Promise<void> {
   const { url } = await view(paths);
   process.stdout.write(`${url}\n`);
   if (args.includes("--no-open")) return;
-  const [program, ...before] = { darwin: ["open"], win32: ["rundll32", "url.dll,FileProtocolHandler"] }[process.platform as string] ?? ["xdg-open"];
+  const [program, ...before] = { darwin: ["open"], win32: ["rundll32", "url.dll,FileProtocolHandler"] }[
+    process.platform as string
+  ] ?? ["xdg-open"];
   spawn(program!, [...before, url], { stdio: "ignore", detached: true })
-    .on("error", () => process.stderr.write("note: open this address in a browser\n")).unref();
+    .on("error", () => process.stderr.write("note: open this address in a browser\n"))
+    .unref();
 }
 
 try {

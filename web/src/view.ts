@@ -7,7 +7,10 @@ import type { AddressInfo } from "node:net";
 import { basename, extname } from "node:path";
 
 const TYPES: Record<string, string> = {
-  ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml",
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
   ".wasm": "application/wasm",
 };
 
@@ -31,9 +34,18 @@ export async function view(paths: string[]): Promise<View> {
     throw new Error(`${wrong.path}: this is not a file`);
   }
   const token = randomBytes(24).toString("base64url");
-  const server = createServer((request, reply) => answer(request, reply, `/${token}/`, files.map(({ file }) => file)));
+  const server = createServer((request, reply) =>
+    answer(
+      request,
+      reply,
+      `/${token}/`,
+      files.map(({ file }) => file),
+    ),
+  );
   await new Promise<void>((done, fail) => server.once("error", fail).listen(0, "127.0.0.1", done));
-  const query = new URLSearchParams(paths.map((path, nth) => ["url", `file/${nth}/${encodeURIComponent(basename(path))}`]));
+  const query = new URLSearchParams(
+    paths.map((path, nth) => ["url", `file/${nth}/${encodeURIComponent(basename(path))}`]),
+  );
   return {
     url: `http://${host(server)}/${token}/?${query}`,
     close: () => {
@@ -89,5 +101,7 @@ function sendRange(request: IncomingMessage, reply: ServerResponse, file: number
     ...(range && { "Content-Range": `bytes ${start}-${end}/${size}` }),
   });
   if (request.method === "HEAD" || size === 0) return void reply.end();
-  createReadStream("", { fd: file, autoClose: false, start, end }).on("error", () => reply.destroy()).pipe(reply);
+  createReadStream("", { fd: file, autoClose: false, start, end })
+    .on("error", () => reply.destroy())
+    .pipe(reply);
 }

@@ -2,7 +2,17 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, truncateSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
@@ -14,9 +24,18 @@ const root = new URL("../../", import.meta.url).pathname;
 const data = `${root}tests/data/`;
 const site = new URL("../site/", import.meta.url).pathname;
 const names = ["chromium", "chromium-headless-shell", "google-chrome"];
-const program = process.env.CHROMIUM ?? names.map((name) => spawnSync("which", [name]).stdout?.toString().trim()).find(Boolean);
-const skip = !program ? "there is no Chromium (CHROMIUM)" : !existsSync(site) && "the page is not built (npm run build)";
-const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".wasm": "application/wasm" };
+const program =
+  process.env.CHROMIUM ?? names.map((name) => spawnSync("which", [name]).stdout?.toString().trim()).find(Boolean);
+const skip = !program
+  ? "there is no Chromium (CHROMIUM)"
+  : !existsSync(site) && "the page is not built (npm run build)";
+const TYPES = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
+  ".wasm": "application/wasm",
+};
 
 let server, browser, address;
 before(async () => {
@@ -52,7 +71,10 @@ async function visit(options = {}, query = "") {
   page.on("request", (request) => {
     if (!request.url().startsWith(address) && !request.url().startsWith("blob:")) problems.push(request.url());
   });
-  page.on("dialog", (dialog) => { problems.push("a dialog"); void dialog.dismiss(); });
+  page.on("dialog", (dialog) => {
+    problems.push("a dialog");
+    void dialog.dismiss();
+  });
   await page.goto(address + query);
   page.problems = problems;
   return page;
@@ -90,7 +112,10 @@ test("a dropped file has its summary and its findings", { skip }, async () => {
   assert.match(await page.locator(".finding").textContent(), /operator-unknown.*aten::sort\.values/s);
   await page.locator(".finding .fields .here").waitFor();
   assert.match(await page.locator(".finding .hex mark").first().textContent(), /^[0-9a-f]{2}$/);
-  const [sarif] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "SARIF" }).click()]);
+  const [sarif] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "SARIF" }).click(),
+  ]);
   assert.equal(JSON.parse(readFileSync(await sarif.path(), "utf8")).version, "2.1.0");
   await page.getByLabel("Filter findings").fill("nothing like it");
   assert.equal(await page.locator(".finding:visible").count(), 0);
@@ -99,8 +124,16 @@ test("a dropped file has its summary and its findings", { skip }, async () => {
 
 test("every tab of every kind of file", { skip }, async () => {
   const page = await visit();
-  const files = [pte("linear"), pte("cond_nested"), pte("xnn_gpt"), pte("quantized_portable"), pte("multi_method"),
-    `${data}ptd/ptd_basic.ptd`, `${data}other/linear_bundled.bpte`, `${data}other/mlp.etdp`];
+  const files = [
+    pte("linear"),
+    pte("cond_nested"),
+    pte("xnn_gpt"),
+    pte("quantized_portable"),
+    pte("multi_method"),
+    `${data}ptd/ptd_basic.ptd`,
+    `${data}other/linear_bundled.bpte`,
+    `${data}other/mlp.etdp`,
+  ];
   for (const path of files) {
     await drop(page, path);
     for (const name of TABS) {
@@ -212,6 +245,42 @@ test("the graph: layers, search, details, keyboard", { skip }, async () => {
   assert.deepEqual(page.problems, []);
 });
 
+const command = process.env.PTE_COMMAND ?? `${root}target/debug/pte`;
+const noCommand = !existsSync(command) && "there is no command to build a program with (PTE_COMMAND)";
+
+test(
+  "of a graph of 10,000 nodes a layer is laid out, and only what is in sight is drawn",
+  { skip: skip || noCommand },
+  async () => {
+    const source = await open(pte("add"));
+    const program = await source.dump();
+    const [plan] = program.execution_plan;
+    const [call] = plan.chains[0].instructions;
+    // Each call adds to what the one before it wrote.
+    plan.chains[0].instructions = Array.from({ length: 10_000 }, (_, nth) => {
+      const [from, to] = [nth === 0 ? 0 : 3 + nth, nth === 9_999 ? 2 : 4 + nth];
+      if (to !== 2) plan.values.push(structuredClone(plan.values[2]));
+      const [, other, alpha] = call.instr_args.args;
+      return { ...call, instr_args: { ...call.instr_args, args: [from, other, alpha, to, to] } };
+    });
+    const folder = mkdtempSync(join(tmpdir(), "page-"));
+    writeFileSync(join(folder, "many.json"), JSON.stringify(program));
+    const built = spawnSync(command, ["build", join(folder, "many.json"), "-o", join(folder, "many.pte")]);
+    assert.equal(built.status, 0, String(built.stderr));
+    const page = await visit();
+    await page.locator("#chosen").setInputFiles(join(folder, "many.pte"));
+    await page.locator(".hero").waitFor({ timeout: 60_000 });
+    await tab(page, "Graph");
+    await page.locator(".box.layer").first().waitFor({ timeout: 60_000 });
+    assert.ok((await page.locator(".box").count()) < 200);
+    await page.getByLabel("Search nodes").fill("0:9000");
+    await page.locator(".results button").first().click();
+    await page.locator(".box.chosen").waitFor({ timeout: 60_000 });
+    assert.match(await page.locator(".details").textContent(), /0:9000/);
+    assert.ok((await page.locator(".box").count()) < 200);
+  },
+);
+
 test("tabs by the keyboard, and axe finds nothing serious", { skip }, async () => {
   const axe = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
   for (const colorScheme of ["light", "dark"]) {
@@ -221,7 +290,16 @@ test("tabs by the keyboard, and axe finds nothing serious", { skip }, async () =
       await page.evaluate(axe);
       const { violations } = await page.evaluate(() => globalThis.axe.run());
       const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-      assert.deepEqual(serious.map(({ id, nodes }) => `${where}: ${id} ${nodes.slice(0, 3).map((node) => node.html).join(" ")}`), []);
+      assert.deepEqual(
+        serious.map(
+          ({ id, nodes }) =>
+            `${where}: ${id} ${nodes
+              .slice(0, 3)
+              .map((node) => node.html)
+              .join(" ")}`,
+        ),
+        [],
+      );
     };
     await judge("start");
     await drop(page, pte("xnn_mixed"), pte("linear"));
@@ -239,32 +317,38 @@ test("no tab is wider than a screen of 360 pixels", { skip }, async () => {
   await drop(page, pte("xnn_mixed"), pte("xnn_gpt"));
   for (const name of TABS) {
     await tab(page, name);
-    const width = await page.evaluate(() => Math.max(document.documentElement.scrollWidth, document.querySelector("main").scrollWidth));
+    const width = await page.evaluate(() =>
+      Math.max(document.documentElement.scrollWidth, document.querySelector("main").scrollWidth),
+    );
     assert.ok(width <= 360, `${name}: ${width}`);
   }
 });
 
-test("pictures for people", { skip: skip || (!process.env.PTE_BLESS && "PTE_BLESS=1 writes snapshots/page") }, async () => {
-  const folder = `${root}snapshots/page/`;
-  mkdirSync(folder, { recursive: true });
-  const states = [
-    ["start", [], null, {}],
-    ["summary", [pte("xnn_gpt")], "Summary", {}],
-    ["findings", [pte("xnn_mixed")], "Findings", { colorScheme: "dark" }],
-    ["graph", [pte("cond_nested")], "Graph", {}],
-    ["memory", [pte("llm_sdpa")], "Memory", {}],
-    ["size", [pte("xnn_gpt")], "Size", { colorScheme: "dark" }],
-    ["bytes", [pte("linear")], "Bytes", {}],
-    ["phone", [pte("external_all")], "Summary", { viewport: { width: 360, height: 740 } }],
-  ];
-  for (const [name, files, title, options] of states) {
-    const page = await visit({ viewport: { width: 1120, height: 720 }, ...options });
-    if (files.length > 0) await drop(page, ...files);
-    if (title) await tab(page, title);
-    await page.waitForTimeout(1500);
-    await page.screenshot({ path: `${folder}${name}.png` });
-  }
-});
+test(
+  "pictures for people",
+  { skip: skip || (!process.env.PTE_BLESS && "PTE_BLESS=1 writes snapshots/page") },
+  async () => {
+    const folder = `${root}snapshots/page/`;
+    mkdirSync(folder, { recursive: true });
+    const states = [
+      ["start", [], null, {}],
+      ["summary", [pte("xnn_gpt")], "Summary", {}],
+      ["findings", [pte("xnn_mixed")], "Findings", { colorScheme: "dark" }],
+      ["graph", [pte("cond_nested")], "Graph", {}],
+      ["memory", [pte("llm_sdpa")], "Memory", {}],
+      ["size", [pte("xnn_gpt")], "Size", { colorScheme: "dark" }],
+      ["bytes", [pte("linear")], "Bytes", {}],
+      ["phone", [pte("external_all")], "Summary", { viewport: { width: 360, height: 740 } }],
+    ];
+    for (const [name, files, title, options] of states) {
+      const page = await visit({ viewport: { width: 1120, height: 720 }, ...options });
+      if (files.length > 0) await drop(page, ...files);
+      if (title) await tab(page, title);
+      await page.waitForTimeout(1500);
+      await page.screenshot({ path: `${folder}${name}.png` });
+    }
+  },
+);
 
 function list(folder) {
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();

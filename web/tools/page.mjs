@@ -10,8 +10,9 @@ rmSync(site, { recursive: true, force: true });
 mkdirSync(site);
 
 // The releases are those of the library: `Facts::new((1, 5), "1.5.1")`.
-const releases = [...readFileSync(at("../src/core/release.rs"), "utf8").matchAll(/Facts::new\(\((\d+), (\d+)\)/g)]
-  .map(([, major, minor]) => `${major}.${minor}`);
+const releases = [...readFileSync(at("../src/core/release.rs"), "utf8").matchAll(/Facts::new\(\((\d+), (\d+)\)/g)].map(
+  ([, major, minor]) => `${major}.${minor}`,
+);
 
 execFileSync("node", ["node_modules/typescript/bin/tsc", "-p", "page"], { cwd: at(""), stdio: "inherit" });
 await build({

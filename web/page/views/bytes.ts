@@ -5,7 +5,14 @@ import type { Opened } from "../engine.js";
 import { fieldList, fieldsAround, hexView } from "../hex.js";
 import type { Page } from "../main.js";
 
-interface Range { begin: number; end: number; bytes: number; name: string; parts?: Range[]; kinds?: unknown[] }
+interface Range {
+  begin: number;
+  end: number;
+  bytes: number;
+  name: string;
+  parts?: Range[];
+  kinds?: unknown[];
+}
 
 const ROWS = 24;
 
@@ -18,9 +25,17 @@ export async function bytes(file: Opened, page: Page): Promise<Child> {
   const map: any = await file.ask("map").catch(() => null);
   return [
     h("h1", { class: "hidden" }, "Bytes"),
-    map && card("The file to scale", bar(map.parts, file.size, (offset) => void view.show(offset))),
+    map &&
+      card(
+        "The file to scale",
+        bar(map.parts, file.size, (offset) => void view.show(offset)),
+      ),
     view.element,
-    map && card("Ranges", tree(map.parts, (offset) => void view.show(offset))),
+    map &&
+      card(
+        "Ranges",
+        tree(map.parts, (offset) => void view.show(offset)),
+      ),
   ];
 }
 
@@ -34,10 +49,19 @@ class Bytes {
   constructor(private readonly file: Opened) {
     const step = (title: string, text: string, by: number) =>
       h("button", { type: "button", "aria-label": title, click: () => void this.show(this.offset + by) }, text);
-    this.element = card("Hex",
-      h("div", { class: "tools" }, h("label", {}, "Offset ", this.at),
-        step("Page up", "▲", -ROWS * 16), step("Page down", "▼", ROWS * 16), step("Byte before", "◀", -1), step("Byte after", "▶", 1)),
-      h("div", { class: "hex-and-fields" }, this.dump, this.fields));
+    this.element = card(
+      "Hex",
+      h(
+        "div",
+        { class: "tools" },
+        h("label", {}, "Offset ", this.at),
+        step("Page up", "▲", -ROWS * 16),
+        step("Page down", "▼", ROWS * 16),
+        step("Byte before", "◀", -1),
+        step("Byte after", "▶", 1),
+      ),
+      h("div", { class: "hex-and-fields" }, this.dump, this.fields),
+    );
     this.dump.addEventListener("click", (event) => {
       const cell = (event.target as Element).closest(".numbers > *, .text > *");
       const row = cell?.closest("tr");
@@ -56,7 +80,10 @@ class Bytes {
       const fields = await fieldsAround(file, offset, 0, 48);
       if (this.offset !== offset) return;
       const here = fields.find((field) => field.begin <= offset && offset < field.end);
-      if (here) this.dump.replaceChildren(await hexView(file, here.begin, Math.min(here.end, here.begin + 16 * (ROWS - 4)), 10, ROWS));
+      if (here)
+        this.dump.replaceChildren(
+          await hexView(file, here.begin, Math.min(here.end, here.begin + 16 * (ROWS - 4)), 10, ROWS),
+        );
       const { byte }: any = await file.ask("mapAt", offset);
       this.fields.replaceChildren(h("p", { class: "path" }, byte.part.join(" / ")), fieldList(fields, offset));
     } catch (error) {
@@ -76,8 +103,11 @@ function bar(parts: Range[], whole: number, show: (offset: number) => void): HTM
   const element = h("div", { class: "file-bar" });
   parts.forEach((part, nth) => {
     const text = `${part.name} 0x${part.begin.toString(16)} to 0x${part.end.toString(16)}, ${size(part.bytes)}`;
-    const piece = h("button", { type: "button", class: `cell hue${nth % 8}`, title: text, "aria-label": text, click: () => show(part.begin) },
-      h("span", { class: "cell-name" }, part.bytes / whole > 0.06 && part.name));
+    const piece = h(
+      "button",
+      { type: "button", class: `cell hue${nth % 8}`, title: text, "aria-label": text, click: () => show(part.begin) },
+      h("span", { class: "cell-name" }, part.bytes / whole > 0.06 && part.name),
+    );
     piece.style.flexGrow = String(part.bytes / whole);
     element.append(piece);
   });
@@ -86,14 +116,30 @@ function bar(parts: Range[], whole: number, show: (offset: number) => void): HTM
 
 /** Lists ranges; those inside of one are added when it is opened. */
 function tree(parts: Range[], show: (offset: number) => void): HTMLElement {
-  return h("ul", { class: "tree" }, parts.slice(0, 500).map((part) => {
-    const inner = part.parts ?? [];
-    const text = [h("button", { type: "button", class: "link", click: () => show(part.begin) }, `0x${part.begin.toString(16)}`), " ",
-      h("span", { class: "path" }, part.name), " ", h("span", { class: "note" }, count(part.bytes))];
-    if (inner.length === 0) return h("li", {}, text);
-    const details: HTMLDetailsElement = h("details", { toggle: () => {
-      if (details.open && details.children.length === 1) details.append(tree(inner, show));
-    } }, h("summary", {}, text));
-    return h("li", {}, details);
-  }), parts.length > 500 && h("li", { class: "note" }, `and ${count(parts.length - 500)} more`));
+  return h(
+    "ul",
+    { class: "tree" },
+    parts.slice(0, 500).map((part) => {
+      const inner = part.parts ?? [];
+      const text = [
+        h("button", { type: "button", class: "link", click: () => show(part.begin) }, `0x${part.begin.toString(16)}`),
+        " ",
+        h("span", { class: "path" }, part.name),
+        " ",
+        h("span", { class: "note" }, count(part.bytes)),
+      ];
+      if (inner.length === 0) return h("li", {}, text);
+      const details: HTMLDetailsElement = h(
+        "details",
+        {
+          toggle: () => {
+            if (details.open && details.children.length === 1) details.append(tree(inner, show));
+          },
+        },
+        h("summary", {}, text),
+      );
+      return h("li", {}, details);
+    }),
+    parts.length > 500 && h("li", { class: "note" }, `and ${count(parts.length - 500)} more`),
+  );
 }

@@ -10,7 +10,11 @@ export async function compare(file: Opened, page: Page): Promise<Child> {
     return h("div", { class: "empty" }, h("p", {}, "Open two programs, or two data files, to compare them."));
   }
   const result = h("div", { class: "result" });
-  const select = h("select", { "aria-label": "Compare with", change: () => void show() }, others.map((other) => h("option", {}, other.name)));
+  const select = h(
+    "select",
+    { "aria-label": "Compare with", change: () => void show() },
+    others.map((other) => h("option", {}, other.name)),
+  );
   async function show() {
     const other = others[select.selectedIndex]!;
     result.replaceChildren(h("p", { class: "note" }, "Comparing…"));
@@ -22,7 +26,11 @@ export async function compare(file: Opened, page: Page): Promise<Child> {
     }
   }
   await show();
-  return [h("h1", { class: "hidden" }, "Compare"), h("label", { class: "tools" }, h("b", {}, file.name), "with", select), result];
+  return [
+    h("h1", { class: "hidden" }, "Compare"),
+    h("label", { class: "tools" }, h("b", {}, file.name), "with", select),
+    result,
+  ];
 }
 
 function differences(diff: any, before: Opened, after: Opened): Node[] {
@@ -31,14 +39,56 @@ function differences(diff: any, before: Opened, after: Opened): Node[] {
   for (const one of diff.differences) groups.set(one.class, [...(groups.get(one.class) ?? []), one]);
   const title = diff.count === 0 ? "No difference in meaning" : many(diff.count, "difference");
   return [
-    h("section", { class: `hero ${diff.count === 0 ? "ok" : "incomplete"}` }, h("div", {},
-      h("h1", {}, title),
-      h("p", {}, `${size(before.size)} → ${size(after.size)}, ${change > 0 ? "+" : change < 0 ? "−" : "±"}${size(Math.abs(change))}`)),
-      h("ul", { class: "legend" }, Object.entries(diff.counts as Record<string, number>).map(([name, number]) => h("li", {}, name, " ", h("b", {}, count(number)))))),
-    ...[...groups].map(([name, all]) => card(name, table(name, ["change", "method", "what", "before", "after"], all.map((one) => [
-      h("span", { class: `tag ${one.change}` }, one.change), one.method ?? "", h("span", {}, one.what || one.place), side(one.before), side(one.after)]), 200))),
-    ...(diff.written.length > 0 ? [card("Only written differently", table("Ways of writing", ["what", "before", "after"],
-      diff.written.map((one: any) => [one.what, one.before, one.after])))] : []),
+    h(
+      "section",
+      { class: `hero ${diff.count === 0 ? "ok" : "incomplete"}` },
+      h(
+        "div",
+        {},
+        h("h1", {}, title),
+        h(
+          "p",
+          {},
+          `${size(before.size)} → ${size(after.size)}, ${change > 0 ? "+" : change < 0 ? "−" : "±"}${size(Math.abs(change))}`,
+        ),
+      ),
+      h(
+        "ul",
+        { class: "legend" },
+        Object.entries(diff.counts as Record<string, number>).map(([name, number]) =>
+          h("li", {}, name, " ", h("b", {}, count(number))),
+        ),
+      ),
+    ),
+    ...[...groups].map(([name, all]) =>
+      card(
+        name,
+        table(
+          name,
+          ["change", "method", "what", "before", "after"],
+          all.map((one) => [
+            h("span", { class: `tag ${one.change}` }, one.change),
+            one.method ?? "",
+            h("span", {}, one.what || one.place),
+            side(one.before),
+            side(one.after),
+          ]),
+          200,
+        ),
+      ),
+    ),
+    ...(diff.written.length > 0
+      ? [
+          card(
+            "Only written differently",
+            table(
+              "Ways of writing",
+              ["what", "before", "after"],
+              diff.written.map((one: any) => [one.what, one.before, one.after]),
+            ),
+          ),
+        ]
+      : []),
   ];
 }
 

@@ -12,7 +12,8 @@ import { layout, prepare, stop, type Picture, type Placed } from "./layout.js";
 export async function graph(file: Opened, page: Page): Promise<Child> {
   prepare();
   const document: any = await file.ask("explorer");
-  const nodes: GraphNode[] = document.graphs.flatMap((one: any) => one.nodes)
+  const nodes: GraphNode[] = document.graphs
+    .flatMap((one: any) => one.nodes)
     .filter((node: GraphNode) => node.id !== "findings");
   if (nodes.length === 0) return h("p", { class: "empty" }, "This file has no graph.");
   return new Canvas(file, page, new Layers(nodes)).element;
@@ -27,32 +28,71 @@ class Canvas {
   private readonly results = h("ul", { class: "results", hidden: true });
   private readonly status = h("p", { class: "note status", role: "status" });
   private readonly constants = h("input", { type: "checkbox", change: () => this.open(this.layer) });
-  private readonly zoom = zoom<SVGSVGElement, unknown>().scaleExtent([0.02, 3]).on("zoom", (event) => this.draw(event.transform));
+  private readonly zoom = zoom<SVGSVGElement, unknown>()
+    .scaleExtent([0.02, 3])
+    .on("zoom", (event) => this.draw(event.transform));
   private readonly drawn = new Map<unknown, SVGElement>();
   private layer: Layer;
   private placed: Picture = { width: 0, height: 0, boxes: [], paths: [] };
   private chosen: string | undefined;
   private turn = 0;
 
-  constructor(private readonly file: Opened, private readonly page: Page, private readonly layers: Layers) {
+  constructor(
+    private readonly file: Opened,
+    private readonly page: Page,
+    private readonly layers: Layers,
+  ) {
     this.layer = layers.root;
-    const search = h("input", { type: "search", placeholder: `Search ${many(layers.nodes.length, "node")}`, "aria-label": "Search nodes",
-      input: () => this.find(search.value) });
+    const search = h("input", {
+      type: "search",
+      placeholder: `Search ${many(layers.nodes.length, "node")}`,
+      "aria-label": "Search nodes",
+      input: () => this.find(search.value),
+    });
     this.picture.append(
-      s("defs", {}, s("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" },
-        s("path", { d: "M0 0 8 4 0 8Z" }))), this.scene);
-    const button = (title: string, text: string, click: () => void) => h("button", { type: "button", "aria-label": title, title, click }, text);
-    this.element = h("div", { class: "graph-view" },
+      s(
+        "defs",
+        {},
+        s(
+          "marker",
+          { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" },
+          s("path", { d: "M0 0 8 4 0 8Z" }),
+        ),
+      ),
+      this.scene,
+    );
+    const button = (title: string, text: string, click: () => void) =>
+      h("button", { type: "button", "aria-label": title, title, click }, text);
+    this.element = h(
+      "div",
+      { class: "graph-view" },
       h("h1", { class: "hidden" }, "Graph"),
-      h("div", { class: "tools" }, this.trail, h("div", { class: "search" }, search, this.results),
-        h("label", { class: "chip" }, this.constants, "constants")),
-      h("div", { class: "split" },
-        h("div", { class: "canvas" }, this.picture,
-          h("div", { class: "zooms" },
-            button("Zoom in", "+", () => this.scale(1.4)), button("Zoom out", "−", () => this.scale(1 / 1.4)),
-            button("Fit", "⤢", () => this.fit()))),
-        this.details),
-      this.status);
+      h(
+        "div",
+        { class: "tools" },
+        this.trail,
+        h("div", { class: "search" }, search, this.results),
+        h("label", { class: "chip" }, this.constants, "constants"),
+      ),
+      h(
+        "div",
+        { class: "split" },
+        h(
+          "div",
+          { class: "canvas" },
+          this.picture,
+          h(
+            "div",
+            { class: "zooms" },
+            button("Zoom in", "+", () => this.scale(1.4)),
+            button("Zoom out", "−", () => this.scale(1 / 1.4)),
+            button("Fit", "⤢", () => this.fit()),
+          ),
+        ),
+        this.details,
+      ),
+      this.status,
+    );
     this.picture.addEventListener("keydown", (event) => this.key(event));
     select(this.picture).call(this.zoom).on("dblclick.zoom", null);
     // A single method is opened at once.
@@ -71,7 +111,20 @@ class Canvas {
     const { boxes, lines, hidden } = this.layers.content(layer, this.constants.checked);
     this.status.textContent = `Laying out ${many(boxes.length, "node")}…`;
     const slow = setTimeout(() => {
-      this.status.append(" ", h("button", { type: "button", click: () => { stop(); this.status.textContent = "Cancelled."; } }, "Cancel"));
+      this.status.append(
+        " ",
+        h(
+          "button",
+          {
+            type: "button",
+            click: () => {
+              stop();
+              this.status.textContent = "Cancelled.";
+            },
+          },
+          "Cancel",
+        ),
+      );
     }, 600);
     try {
       const placed = await layout(boxes, lines);
@@ -92,9 +145,23 @@ class Canvas {
   private drawTrail(): void {
     const path: Layer[] = [];
     for (let at: Layer | undefined = this.layer; at; at = at.parent) path.unshift(at);
-    this.trail.replaceChildren(h("ol", {}, path.map((layer, nth) => h("li", {},
-      h("button", { type: "button", "aria-current": layer === this.layer && "true", click: () => void this.open(layer) },
-        nth === 0 ? "file" : layer.name)))));
+    this.trail.replaceChildren(
+      h(
+        "ol",
+        {},
+        path.map((layer, nth) =>
+          h(
+            "li",
+            {},
+            h(
+              "button",
+              { type: "button", "aria-current": layer === this.layer && "true", click: () => void this.open(layer) },
+              nth === 0 ? "file" : layer.name,
+            ),
+          ),
+        ),
+      ),
+    );
   }
 
   /** Draws the boxes and lines that are in sight, and removes others. */
@@ -115,8 +182,11 @@ class Canvas {
       if (!isSeen(Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys))) continue;
       seen.add(path);
       if (this.drawn.has(path)) continue;
-      const line = s("path", { class: "line", d: `M${path.points.map((point) => point.join(" ")).join("L")}`, "marker-end": "url(#arrow)" },
-        s("title", {}, path.line.text));
+      const line = s(
+        "path",
+        { class: "line", d: `M${path.points.map((point) => point.join(" ")).join("L")}`, "marker-end": "url(#arrow)" },
+        s("title", {}, path.line.text),
+      );
       this.drawn.set(path, line);
       this.scene.prepend(line);
     }
@@ -142,17 +212,23 @@ class Canvas {
   private boxElement({ x, y, width, height, box }: Placed): SVGElement {
     const most = Math.floor((width - 20) / 7.4);
     const short = (text: string, length: number) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
-    const group = s("g", {
-      class: `box ${box.kind}${box.id === this.chosen ? " chosen" : ""}`, transform: `translate(${x} ${y})`, role: "button", tabindex: -1,
-      "aria-label": `${box.kind} ${box.title} ${box.detail}`,
-      click: () => this.choose(box),
-      dblclick: () => this.enter(box),
-    },
+    const group = s(
+      "g",
+      {
+        class: `box ${box.kind}${box.id === this.chosen ? " chosen" : ""}`,
+        transform: `translate(${x} ${y})`,
+        role: "button",
+        tabindex: -1,
+        click: () => this.choose(box),
+        dblclick: () => this.enter(box),
+      },
       box.layer && s("rect", { class: "behind", x: 4, y: 4, width, height, rx: 9 }),
       s("rect", { width, height, rx: 9 }),
       s("text", { class: "title", x: width / 2, y: box.detail ? 18 : 26 }, short(box.title, most)),
+      " ",
       box.detail && s("text", { class: "detail", x: width / 2, y: 33 }, short(box.detail, Math.floor(most * 1.15))),
-      s("title", {}, `${box.title}\n${box.detail}`));
+      s("title", {}, `${box.title}\n${box.detail}`),
+    );
     return group;
   }
 
@@ -180,8 +256,15 @@ class Canvas {
     if (!placed) return this.fit();
     const scale = Math.max(this.at.k, 0.8);
     const { clientWidth, clientHeight } = this.picture;
-    select(this.picture).call(this.zoom.transform, zoomIdentity
-      .translate(clientWidth / 2 - (placed.x + placed.width / 2) * scale, clientHeight / 2 - (placed.y + placed.height / 2) * scale).scale(scale));
+    select(this.picture).call(
+      this.zoom.transform,
+      zoomIdentity
+        .translate(
+          clientWidth / 2 - (placed.x + placed.width / 2) * scale,
+          clientHeight / 2 - (placed.y + placed.height / 2) * scale,
+        )
+        .scale(scale),
+    );
     this.choose(placed.box);
   }
 
@@ -197,7 +280,10 @@ class Canvas {
     const whole = Math.min((clientWidth - 40) / width, (clientHeight - 40) / height, 1.2);
     const scale = Math.max(whole, Math.min((clientWidth - 40) / width, 0.6), 0.05);
     const top = whole < scale ? 20 : (clientHeight - height * scale) / 2;
-    select(this.picture).call(this.zoom.transform, zoomIdentity.translate((clientWidth - width * scale) / 2, top).scale(scale));
+    select(this.picture).call(
+      this.zoom.transform,
+      zoomIdentity.translate((clientWidth - width * scale) / 2, top).scale(scale),
+    );
   }
 
   private key(event: KeyboardEvent): void {
@@ -225,17 +311,38 @@ class Canvas {
 
   private find(text: string): void {
     const wanted = text.trim().toLowerCase();
-    const isMatch = (node: GraphNode) => node.label.toLowerCase().includes(wanted)
-      || (node.attrs ?? []).some(({ key, value }) => key !== "__value" && value.toLowerCase().includes(wanted));
+    const isMatch = (node: GraphNode) =>
+      node.label.toLowerCase().includes(wanted) ||
+      (node.attrs ?? []).some(({ key, value }) => key !== "__value" && value.toLowerCase().includes(wanted));
     const found = wanted ? this.layers.nodes.filter(isMatch) : [];
     this.results.hidden = wanted === "";
     this.results.replaceChildren(
-      ...found.slice(0, 30).map((node) => h("li", {}, h("button", { type: "button", click: () => {
-        this.results.hidden = true;
-        if (["constant", "external"].includes(kindOf(node))) this.constants.checked = true;
-        void this.open(this.layers.home(node.id), node.id);
-      } }, node.label, " ", h("span", { class: "note" }, [attribute(node, "instruction"), attribute(node, "name"), node.namespace].filter(Boolean).join(" · "))))),
-      h("li", { class: "note" }, found.length === 0 ? "Nothing has this text." : many(found.length, "node")));
+      ...found.slice(0, 30).map((node) =>
+        h(
+          "li",
+          {},
+          h(
+            "button",
+            {
+              type: "button",
+              click: () => {
+                this.results.hidden = true;
+                if (["constant", "external"].includes(kindOf(node))) this.constants.checked = true;
+                void this.open(this.layers.home(node.id), node.id);
+              },
+            },
+            node.label,
+            " ",
+            h(
+              "span",
+              { class: "note" },
+              [attribute(node, "instruction"), attribute(node, "name"), node.namespace].filter(Boolean).join(" · "),
+            ),
+          ),
+        ),
+      ),
+      h("li", { class: "note" }, found.length === 0 ? "Nothing has this text." : many(found.length, "node")),
+    );
   }
 
   /** Shows the facts about a box. */
@@ -244,31 +351,57 @@ class Canvas {
       const kinds = new Map<string, number>();
       for (const node of this.layers.nodes) kinds.set(node.label, (kinds.get(node.label) ?? 0) + 1);
       const most = [...kinds].sort((one, other) => other[1] - one[1]).slice(0, 12);
-      this.details.replaceChildren(h("h2", {}, "Details"), h("p", { class: "note" }, "Choose a node. The most frequent are:"),
-        h("ul", { class: "plain" }, most.map(([label, number]) => h("li", {}, `${count(number)} × `, h("code", {}, label)))));
+      this.details.replaceChildren(
+        h("h2", {}, "Details"),
+        h("p", { class: "note" }, "Choose a node. The most frequent are:"),
+        h(
+          "ul",
+          { class: "plain" },
+          most.map(([label, number]) => h("li", {}, `${count(number)} × `, h("code", {}, label))),
+        ),
+      );
       return;
     }
     if (box.layer) {
       const layer = box.layer;
-      this.details.replaceChildren(h("h2", {}, box.title), h("p", { class: "note" }, `A layer of ${many(layer.total, "node")}.`),
-        h("button", { type: "button", click: () => void this.open(layer) }, "Open"));
+      this.details.replaceChildren(
+        h("h2", {}, box.title),
+        h("p", { class: "note" }, `A layer of ${many(layer.total, "node")}.`),
+        h("button", { type: "button", click: () => void this.open(layer) }, "Open"),
+      );
       return;
     }
     const node = box.node!;
-    const facts = (attrs: { key: string; value: string }[]) => h("dl", { class: "attributes" },
-      attrs.filter(({ key }) => !key.startsWith("__")).map(({ key, value }) => [h("dt", {}, key), h("dd", {}, value)]));
+    const facts = (attrs: { key: string; value: string }[]) =>
+      h(
+        "dl",
+        { class: "attributes" },
+        attrs
+          .filter(({ key }) => !key.startsWith("__"))
+          .map(({ key, value }) => [h("dt", {}, key), h("dd", {}, value)]),
+      );
     const offset = Number(attribute(node, "offset") ?? attribute(node, "payload offset") ?? NaN);
     const weights = h("div");
-    this.details.replaceChildren(h("div", { class: "plain" },
-      h("h2", {}, node.label),
-      box.kind === "beside" && h("button", { type: "button", click: () => this.enter(box) }, "Go to its layer"),
-      facts(node.attrs ?? []),
-      (node.outputsMetadata ?? []).length > 0 && h("h3", {}, "Outputs"),
-      (node.outputsMetadata ?? []).map((output) => facts(output.attrs)),
-      weights,
-      Number.isFinite(offset) && h("button", { type: "button", click: () => this.page.go("bytes", offset) }, "Show in Bytes")));
+    this.details.replaceChildren(
+      h(
+        "div",
+        { class: "plain" },
+        h("h2", {}, node.label),
+        box.kind === "beside" && h("button", { type: "button", click: () => this.enter(box) }, "Go to its layer"),
+        facts(node.attrs ?? []),
+        (node.outputsMetadata ?? []).length > 0 && h("h3", {}, "Outputs"),
+        (node.outputsMetadata ?? []).map((output) => facts(output.attrs)),
+        weights,
+        Number.isFinite(offset) &&
+          h("button", { type: "button", click: () => this.page.go("bytes", offset) }, "Show in Bytes"),
+      ),
+    );
     const tensor = constantName(node);
-    if (tensor) void histogram(this.file, tensor).then((chart) => weights.replaceChildren(chart), () => undefined);
+    if (tensor)
+      void histogram(this.file, tensor).then(
+        (chart) => weights.replaceChildren(chart),
+        () => undefined,
+      );
   }
 }
 

@@ -23,10 +23,25 @@ export async function histogram(file: Opened, tensor: string): Promise<HTMLEleme
   const y = scaleLinear([0, Math.max(...bars)], [0, HEIGHT]);
   const short = (number: number) => Number(number.toPrecision(4)).toString();
   const text = `${count(data.length)} elements, from ${short(least)} to ${short(most)}, mean ${short(sum / numbers.length)}`;
-  return h("figure", { class: "histogram" },
-    s("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `Histogram of ${text}` },
-      bars.map((number, nth) => s("rect", {
-        x: nth * (WIDTH / BARS), width: WIDTH / BARS - 1, y: HEIGHT - y(number), height: y(number),
-      }, s("title", {}, `${short(least + nth * width)} to ${short(least + (nth + 1) * width)}: ${count(number)}`)))),
-    h("figcaption", { class: "note" }, `[${sizes.join(", ")}] · ${text}`));
+  return h(
+    "figure",
+    { class: "histogram" },
+    s(
+      "svg",
+      { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `Histogram of ${text}` },
+      bars.map((number, nth) =>
+        s(
+          "rect",
+          {
+            x: nth * (WIDTH / BARS),
+            width: WIDTH / BARS - 1,
+            y: HEIGHT - y(number),
+            height: y(number),
+          },
+          s("title", {}, `${short(least + nth * width)} to ${short(least + (nth + 1) * width)}: ${count(number)}`),
+        ),
+      ),
+    ),
+    h("figcaption", { class: "note" }, `[${sizes.join(", ")}] · ${text}`),
+  );
 }

@@ -30,10 +30,14 @@ export interface Box {
   layer: Layer | undefined;
 }
 
-export interface Line { from: string; to: string; text: string }
+export interface Line {
+  from: string;
+  to: string;
+  text: string;
+}
 
 /** The most boxes of a layer: of more, neighbours are put into layers of their own. */
-const MOST = 250;
+const MOST = 150;
 
 export class Layers {
   readonly root: Layer;
@@ -69,7 +73,12 @@ export class Layers {
     const isShown = (node: GraphNode) => withConstants || !CONSTANT.has(kindOf(node));
     for (const inner of layer.layers.values()) {
       boxes.set(`/${inner.name}`, {
-        id: `/${inner.name}`, title: inner.name, detail: `${inner.total} nodes`, kind: "layer", node: undefined, layer: inner,
+        id: `/${inner.name}`,
+        title: inner.name,
+        detail: `${inner.total} nodes`,
+        kind: "layer",
+        node: undefined,
+        layer: inner,
       });
     }
     for (const node of layer.nodes) if (isShown(node)) boxes.set(node.id, box(node, ""));
@@ -84,7 +93,10 @@ export class Layers {
         if (source === target || (source === null && target === null)) continue;
         // A line to another layer ends at a box for what is there.
         if ((source === null || target === null) && ++beside > MOST) continue;
-        for (const [end, node] of [[source, from], [target, to]] as const) {
+        for (const [end, node] of [
+          [source, from],
+          [target, to],
+        ] as const) {
           if (end === null && !boxes.has(`beside ${node.id}`)) boxes.set(`beside ${node.id}`, box(node, "beside "));
         }
         const [begin, end] = [source ?? `beside ${from.id}`, target ?? `beside ${to.id}`];
@@ -115,7 +127,8 @@ export class Layers {
       const inner = inside(layer, `nodes ${at + 1}–${at + part.length}`);
       for (const node of part) {
         // A constant goes where it is used first.
-        const constants = (node.incomingEdges ?? []).map((edge) => this.byId.get(edge.sourceNodeId))
+        const constants = (node.incomingEdges ?? [])
+          .map((edge) => this.byId.get(edge.sourceNodeId))
           .filter((from) => from && CONSTANT.has(kindOf(from)) && this.layerOf.get(from.id) === layer) as GraphNode[];
         for (const one of [...constants, node]) {
           this.layerOf.set(one.id, inner);
@@ -134,15 +147,18 @@ export class Layers {
 }
 
 /** The rows that lines may cross together, for each box: a layout takes time for each. */
-const MOST_CROSSED = 5;
+const MOST_CROSSED = 3;
 
 /** Leaves out the longest lines of a layer where they would cross too many rows. */
 function short(ids: string[], lines: Line[]): { lines: Line[]; hidden: number } {
   const place = new Map(ids.map((id, nth) => [id, nth]));
   const length = (line: Line) => Math.abs(place.get(line.to)! - place.get(line.from)!);
   let crossed = 0;
-  const kept = new Set([...lines].sort((one, other) => length(one) - length(other))
-    .filter((line) => (crossed += length(line)) <= MOST_CROSSED * ids.length));
+  const kept = new Set(
+    [...lines]
+      .sort((one, other) => length(one) - length(other))
+      .filter((line) => (crossed += length(line)) <= MOST_CROSSED * ids.length),
+  );
   return { lines: lines.filter((line) => kept.has(line)), hidden: lines.length - kept.size };
 }
 
@@ -150,12 +166,23 @@ const CONSTANT = new Set(["constant", "external"]);
 const EDGE = new Set(["input", "output"]);
 
 export const kindOf = (node: GraphNode) => attribute(node, "kind") ?? (node.id === "findings" ? "findings" : "");
-export const attribute = (node: GraphNode, key: string) => node.attrs?.find((attribute) => attribute.key === key)?.value;
+export const attribute = (node: GraphNode, key: string) =>
+  node.attrs?.find((attribute) => attribute.key === key)?.value;
 
 function box(node: GraphNode, prefix: string): Box {
-  const detail = prefix ? node.namespace || "outside" : attribute(node, "type") ?? node.outputsMetadata?.[0]?.attrs
-    .find((attribute) => attribute.key === "shape")?.value ?? "";
-  return { id: prefix + node.id, title: node.label, detail, kind: prefix ? "beside" : kindOf(node), node, layer: undefined };
+  const detail = prefix
+    ? node.namespace || "outside"
+    : (attribute(node, "type") ??
+      node.outputsMetadata?.[0]?.attrs.find((attribute) => attribute.key === "shape")?.value ??
+      "");
+  return {
+    id: prefix + node.id,
+    title: node.label,
+    detail,
+    kind: prefix ? "beside" : kindOf(node),
+    node,
+    layer: undefined,
+  };
 }
 
 function inside(layer: Layer, name: string): Layer {

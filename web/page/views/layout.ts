@@ -3,9 +3,23 @@
 import ELK from "elkjs/lib/elk-api.js";
 import type { Box, Line } from "./layers.js";
 
-export interface Placed { x: number; y: number; width: number; height: number; box: Box }
-export interface Path { points: [number, number][]; line: Line }
-export interface Picture { width: number; height: number; boxes: Placed[]; paths: Path[] }
+export interface Placed {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  box: Box;
+}
+export interface Path {
+  points: [number, number][];
+  line: Line;
+}
+export interface Picture {
+  width: number;
+  height: number;
+  boxes: Placed[];
+  paths: Path[];
+}
 
 let elk: InstanceType<typeof ELK> | undefined;
 let worker: Worker | undefined;
@@ -30,7 +44,7 @@ export function prepare(): void {
 /** Places boxes in rows along the flow of data. */
 export async function layout(boxes: Box[], lines: Line[]): Promise<Picture> {
   elk ??= new ELK({ workerFactory: () => (worker = new Worker(new URL("./elk-worker.js", import.meta.url))) });
-  const isLarge = boxes.length > 120;
+  const isLarge = boxes.length > 60;
   const graph: any = await elk.layout({
     id: "root",
     layoutOptions: {
@@ -42,7 +56,6 @@ export async function layout(boxes: Box[], lines: Line[]): Promise<Picture> {
       "elk.spacing.edgeNode": "14",
       "elk.layered.considerModelOrder.strategy": "NODES_AND_EDGES",
       "elk.layered.thoroughness": isLarge ? "1" : "5",
-      "elk.layered.layering.strategy": isLarge ? "LONGEST_PATH" : "NETWORK_SIMPLEX",
       "elk.layered.nodePlacement.strategy": isLarge ? "BRANDES_KOEPF" : "NETWORK_SIMPLEX",
     },
     children: boxes.map((box, nth) => ({ id: String(nth), width: widthOf(box), height: HEIGHT })),
