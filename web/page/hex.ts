@@ -1,6 +1,6 @@
 // Bytes as hexadecimal numbers and text, with a range of them marked.
 
-import { h } from "./dom.js";
+import { h, hex } from "./dom.js";
 import type { Opened } from "./engine.js";
 
 const WIDTH = 16;
@@ -75,7 +75,7 @@ export function fieldList(fields: Field[], offset: number): HTMLElement {
       h(
         "li",
         { class: field.begin <= offset && offset < field.end && "here" },
-        h("code", {}, `0x${field.begin.toString(16)}`),
+        h("code", {}, hex(field.begin)),
         " ",
         h("span", { class: "tag" }, field.role.replaceAll("-", " ")),
         " ",

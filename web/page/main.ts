@@ -46,6 +46,8 @@ const page: Page = { files: [], go, place: undefined };
 async function openFiles(inputs: (File | string)[]): Promise<void> {
   if (inputs.length === 0) return;
   shown = undefined;
+  // What is known about other files must not be taken for these.
+  main.replaceChildren(h("p", { class: "empty" }, "Opening…"));
   try {
     page.files = await engine.open(inputs);
     shown = page.files.find((file) => !file.isData) ?? page.files[0];

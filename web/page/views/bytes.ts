@@ -1,6 +1,6 @@
 // The bytes: a map of the file to scale, and a hex view with the meaning of each byte.
 
-import { card, count, h, size, type Child } from "../dom.js";
+import { card, count, h, hex, size, type Child } from "../dom.js";
 import type { Opened } from "../engine.js";
 import { fieldList, fieldsAround, hexView } from "../hex.js";
 import type { Page } from "../main.js";
@@ -73,7 +73,7 @@ class Bytes {
   async show(offset: number): Promise<void> {
     const { file } = this;
     this.offset = offset = Math.min(Math.max(offset, 0), Math.max(file.size - 1, 0));
-    this.at.value = `0x${offset.toString(16)}`;
+    this.at.value = hex(offset);
     if (file.size === 0) return this.dump.replaceChildren(h("p", { class: "note" }, "The file is empty."));
     this.dump.replaceChildren(await hexView(file, offset, offset + 1, 10, ROWS));
     try {
@@ -94,7 +94,7 @@ class Bytes {
   private jump(): void {
     const offset = Number(this.at.value.trim());
     if (Number.isSafeInteger(offset)) void this.show(offset);
-    else this.at.value = `0x${this.offset.toString(16)}`;
+    else this.at.value = hex(this.offset);
   }
 }
 
@@ -102,7 +102,7 @@ class Bytes {
 function bar(parts: Range[], whole: number, show: (offset: number) => void): HTMLElement {
   const element = h("div", { class: "file-bar" });
   parts.forEach((part, nth) => {
-    const text = `${part.name} 0x${part.begin.toString(16)} to 0x${part.end.toString(16)}, ${size(part.bytes)}`;
+    const text = `${part.name} ${hex(part.begin)} to ${hex(part.end)}, ${size(part.bytes)}`;
     const piece = h(
       "button",
       { type: "button", class: `cell hue${nth % 8}`, title: text, "aria-label": text, click: () => show(part.begin) },
@@ -121,14 +121,9 @@ function tree(parts: Range[], show: (offset: number) => void): HTMLElement {
     { class: "tree" },
     parts.slice(0, 500).map((part) => {
       const inner = part.parts ?? [];
-      const text = [
-        h("button", { type: "button", class: "link", click: () => show(part.begin) }, `0x${part.begin.toString(16)}`),
-        " ",
-        h("span", { class: "path" }, part.name),
-        " ",
-        h("span", { class: "note" }, count(part.bytes)),
-      ];
-      if (inner.length === 0) return h("li", {}, text);
+      const begin = h("button", { type: "button", class: "link", click: () => show(part.begin) }, hex(part.begin));
+      const name = [h("span", { class: "path" }, part.name), " ", h("span", { class: "note" }, count(part.bytes))];
+      if (inner.length === 0) return h("li", {}, begin, h("div", {}, name));
       const details: HTMLDetailsElement = h(
         "details",
         {
@@ -136,9 +131,9 @@ function tree(parts: Range[], show: (offset: number) => void): HTMLElement {
             if (details.open && details.children.length === 1) details.append(tree(inner, show));
           },
         },
-        h("summary", {}, text),
+        h("summary", {}, name),
       );
-      return h("li", {}, details);
+      return h("li", {}, begin, details);
     }),
     parts.length > 500 && h("li", { class: "note" }, `and ${count(parts.length - 500)} more`),
   );

@@ -1,6 +1,6 @@
 // The findings: what is wrong in plain words, and the bytes with their fields.
 
-import { h, many, type Child } from "../dom.js";
+import { h, hex, many, type Child } from "../dom.js";
 import type { Opened } from "../engine.js";
 import { fieldList, fieldsAround, hexView } from "../hex.js";
 import type { Page } from "../main.js";
@@ -114,7 +114,7 @@ function item(file: Opened, found: Finding, base: number, page: Page): HTMLDetai
       h("dt", {}, "What to do"),
       h("dd", {}, found.help),
       h("dt", {}, "Where"),
-      h("dd", {}, h("code", {}, `0x${offset.toString(16)}`), " ", h("span", { class: "path" }, found.path)),
+      h("dd", {}, h("code", {}, hex(offset)), " ", h("span", { class: "path" }, found.path)),
     ),
     bytes,
   );
