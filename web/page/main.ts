@@ -49,7 +49,9 @@ async function openFiles(inputs: (File | string)[]): Promise<void> {
   // What is known about other files must not be taken for these.
   main.replaceChildren(h("p", { class: "empty" }, "Opening…"));
   try {
-    page.files = await engine.open(inputs);
+    page.files = await engine.open(
+      inputs.map((input) => (typeof input === "string" ? new URL(input, location.href).href : input)),
+    );
     shown = page.files.find((file) => !file.isData) ?? page.files[0];
     frame();
     await show();
@@ -234,4 +236,4 @@ for (const kind of ["dragenter", "dragover", "dragleave", "drop"]) {
 
 start();
 const urls = new URLSearchParams(location.search).getAll("url");
-if (urls.length > 0) void openFiles(urls.map((url) => new URL(url, location.href).href));
+if (urls.length > 0) void openFiles(urls);

@@ -225,8 +225,10 @@ test("?url= reads from this origin, and no other", { skip }, async () => {
   await page.locator(".hero").waitFor();
   assert.equal(await page.locator(".hero h1").textContent(), "Loads");
   assert.deepEqual(page.problems, []);
-  const other = await visit({}, `?url=${encodeURIComponent("https://example.invalid/a.pte")}`);
-  assert.match(await other.locator(".refused").textContent(), /Not shown/);
+  for (const url of ["https://example.invalid/a.pte", "http://[", "javascript:alert(1)", "file:///etc/passwd", "absent.pte"]) {
+    const other = await visit({}, `?url=${encodeURIComponent(url)}`);
+    assert.match(await other.locator(".refused").textContent(), /Not shown/, url);
+  }
 });
 
 test("the graph: layers, search, details, keyboard", { skip }, async () => {
