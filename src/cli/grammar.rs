@@ -2,9 +2,12 @@
 //! offer.
 
 use clap::{Arg, Command, CommandFactory};
+#[cfg(not(target_family = "wasm"))]
 use clap_complete::{ArgValueCandidates, CompletionCandidate};
 
-use super::{Arguments, Verb, complete};
+#[cfg(not(target_family = "wasm"))]
+use super::complete;
+use super::{Arguments, Verb};
 
 /// Returns the whole command. Each verb hides the common arguments that have no effect on it.
 pub(super) fn command() -> Command {
@@ -25,10 +28,17 @@ pub(super) fn command() -> Command {
     command
 }
 
+#[cfg(target_family = "wasm")]
+fn complete(verb: Command) -> Command {
+    verb
+}
+
 /// A function that returns the values that a shell offers.
+#[cfg(not(target_family = "wasm"))]
 type Candidates = fn() -> Vec<CompletionCandidate>;
 
 /// Adds the values that shells offer for the arguments of a verb.
+#[cfg(not(target_family = "wasm"))]
 fn complete(verb: Command) -> Command {
     let values: [(&str, Candidates); 6] = [
         ("allow", complete::rules),
@@ -47,6 +57,7 @@ fn complete(verb: Command) -> Command {
     })
 }
 
+#[cfg(not(target_family = "wasm"))]
 fn names() -> Vec<CompletionCandidate> {
     let command = Arguments::command();
     command.get_subcommands().map(|verb| CompletionCandidate::new(verb.get_name())).collect()

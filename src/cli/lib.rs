@@ -1,4 +1,12 @@
 //! The command: parses arguments, runs a verb and returns an exit status.
+//!
+//! As WebAssembly (`web/`) it has no disk to write to and no terminal. So it is built without the verbs that write
+//! models, the page of `map --html`, completions and manual pages.
+
+#![cfg_attr(
+    target_family = "wasm",
+    allow(dead_code, unused_imports, reason = "some of it is for the verbs that write only")
+)]
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,15 +17,20 @@ use pte::Limits;
 use pte::quoted::{Untrusted, UntrustedString};
 
 mod atomic;
+#[cfg(not(target_family = "wasm"))]
 mod build;
 mod check;
 mod columns;
+#[cfg(not(target_family = "wasm"))]
 mod complete;
 mod config;
+#[cfg(not(target_family = "wasm"))]
 mod convert;
 mod diff;
 mod dump;
+#[cfg(not(target_family = "wasm"))]
 mod edit;
+#[cfg(not(target_family = "wasm"))]
 mod embed;
 mod extract;
 mod grammar;
@@ -26,6 +39,7 @@ mod info;
 mod input;
 mod json;
 mod kernels;
+#[cfg(not(target_family = "wasm"))]
 mod man;
 mod map;
 mod memory;
@@ -55,6 +69,7 @@ use verbs::Verb;
 /// Runs a command line, whose first argument is the name of the program, and returns the exit
 /// status.
 pub fn run(command_line: Vec<OsString>) -> u8 {
+    #[cfg(not(target_family = "wasm"))]
     if complete::answer(&command_line, grammar::command) {
         return Status::Good.into();
     }

@@ -21,6 +21,7 @@ use super::refusal;
 use super::text::{count, grouped, name, wide};
 
 mod byte;
+#[cfg(not(target_family = "wasm"))]
 mod page;
 
 /// Show the meaning of every byte
@@ -152,6 +153,11 @@ impl MapFile {
         }
         // The map is dropped before the page creates another map, since memory is reserved for one
         // only.
+        #[cfg(target_family = "wasm")]
+        if format == OutputFormat::Html {
+            return Err(Problem::Usage("this build of the command has no --html".into()));
+        }
+        #[cfg(not(target_family = "wasm"))]
         if format == OutputFormat::Html {
             let map = Map::in_detail_with_payloads(&file, &payloads);
             let charge = |name: &str| input.name_again(Some(name));

@@ -5,9 +5,9 @@ use clap::Subcommand;
 use super::problem::{Problem, Status};
 #[cfg(feature = "scan")]
 use super::scan;
-use super::{
-    Common, build, check, complete, convert, diff, dump, edit, embed, extract, graph, info, man,
-};
+use super::{Common, check, diff, dump, extract, graph, info};
+#[cfg(not(target_family = "wasm"))]
+use super::{build, complete, convert, edit, embed, man};
 use super::{map, memory, ops, profile, rules, schema, size, tensors};
 
 /// Common arguments that have an effect on some verbs only.
@@ -94,6 +94,7 @@ verbs! {
     #[cfg(feature = "scan")]
     scan: Scan(scan::ScanFiles) takes [Limits Remote], memory 12;
     dump: Dump(dump::Dump) takes [Limits Stream Remote], memory if dump.container { 24 } else { 6 };
+    #[cfg(not(target_family = "wasm"))]
     build: Build(build::Build) takes [Limits Stream], memory 36;
     tensors: Tensors(tensors::Tensors) takes [Limits Stream Remote], memory 12, json;
     size: Size(size::Size) takes [Limits Stream Remote], memory 24, json;
@@ -105,13 +106,18 @@ verbs! {
         memory if graph.is_explorer() { 48 } else { 16 }, json;
     diff: Diff(diff::Diff) takes [Limits Stream Remote], memory 24, json;
     extract: Extract(extract::Extract) takes [Limits Stream Remote], memory 24;
+    #[cfg(not(target_family = "wasm"))]
     edit: Edit(edit::Edit) takes [Limits Stream], memory 24;
+    #[cfg(not(target_family = "wasm"))]
     embed: Embed(embed::Embed) takes [Limits Stream Remote], memory 24, json;
+    #[cfg(not(target_family = "wasm"))]
     convert: Convert(convert::Convert) takes [Limits Stream], memory 36;
     explain: Explain(rules::Explain) takes [], memory 1;
     rules: Rules(rules::Rules) takes [], memory 1;
     schema: Schema(schema::Schema) takes [], memory 1;
+    #[cfg(not(target_family = "wasm"))]
     completions: Completions(complete::Completions) takes [], memory 1;
+    #[cfg(not(target_family = "wasm"))]
     man: Man(man::Man) takes [], memory 1;
 }
 

@@ -18,6 +18,10 @@ export interface Documents {
         help: string;
       }>;
       omitted: number;
+      missing?: {
+        count: number;
+        keys: Array<string>;
+      };
     }>;
   };
   diff: {
@@ -184,6 +188,7 @@ export interface Documents {
         "operator-unknown"?: number;
         "backend-unknown"?: number;
         "external-not-judged"?: number;
+        "arena-unused"?: number;
         "chains-several"?: number;
         "int-list-type"?: number;
         "loop-endless"?: number;
@@ -258,6 +263,16 @@ export interface Documents {
       named_data?: {
         count: number;
         bytes: number;
+      };
+      load_memory?: {
+        total: number;
+        flatbuffer: number;
+        arenas: number;
+        unplanned: number;
+        constants: number;
+        payloads: number;
+        named_data: number;
+        external: number;
       };
       segments?: number;
       stack_traces?: number;
@@ -426,6 +441,28 @@ export interface Documents {
         payloads: number;
         scratch: number;
       };
+      pools: Array<{
+        runtime: string;
+        bits: number;
+        method: {
+          bytes: number;
+          exact: boolean;
+          parts: Array<{
+            name: string;
+            bytes: null | number;
+            bound?: boolean;
+          }>;
+        };
+        without_temporary: number;
+        temporary: {
+          bytes: number;
+          exact: boolean;
+          parts: Array<{
+            name: string;
+            bytes: null | number;
+          }>;
+        };
+      }>;
     }>;
   };
   ops: {
@@ -468,6 +505,44 @@ export interface Documents {
     }>;
     missing: null;
     missing_dtypes: null;
+  };
+  profile: {
+    schema: "pte.profile/1";
+    path: string;
+    version: number;
+    runs: number;
+    events: number;
+    values: number;
+    methods: Array<{
+      name: string;
+      time: {
+        count: number;
+        total: number;
+        shortest: number;
+        longest: number;
+      };
+    }>;
+    instructions: Array<{
+      chain: number;
+      instruction: number;
+      name: string;
+      delegate: boolean;
+      time: {
+        count: number;
+        total: number;
+        shortest: number;
+        longest: number;
+      };
+      events: Array<{
+        name: string;
+        time: {
+          count: number;
+          total: number;
+          shortest: number;
+          longest: number;
+        };
+      }>;
+    }>;
   };
   rules: {
     schema: "pte.rules/1";

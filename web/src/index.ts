@@ -17,6 +17,8 @@ export interface OpenOptions {
   partners?: Input[];
   /** Ends a request whose bytes are still being fetched. */
   signal?: AbortSignal;
+  /** Called with the number of bytes of each read, to show progress. */
+  onRead?: (bytes: number) => void;
 }
 
 /** How a file is judged: the options of `pte check`. */
@@ -43,7 +45,11 @@ export async function open(input: Input, options: OpenOptions = {}): Promise<Pte
   for (const partner of options.partners ?? []) opened.push(await openSource(partner));
   if (options.name !== undefined) opened[0]!.name = options.name;
   const taken = new Set<string>();
-  const files = opened.map(({ source, name }) => ({ source, name: unique(plain(name), taken) }));
+  const { onRead } = options;
+  const files = opened.map(({ source, name }) => ({
+    source: onRead ? counted(source, onRead) : source,
+    name: unique(plain(name), taken),
+  }));
   return new PteFile(files[0]!, files.slice(1), options.signal);
 }
 
@@ -126,6 +132,11 @@ export class PteFile {
     return this.document(["memory"]);
   }
 
+  /** The times of an ETDump: `pte profile`. */
+  profile(): Promise<Documents["profile"]> {
+    return this.document(["profile"]);
+  }
+
   /** The operators: `pte ops`. */
   ops(): Promise<Documents["ops"]> {
     return this.document(["ops"]);
@@ -146,6 +157,12 @@ export class PteFile {
     const args = options.payloads === false ? [] : ["--payloads"];
     if (options.method !== undefined) args.push(`--method=${options.method}`);
     return this.document(["graph", ...args]);
+  }
+
+  /** The graph in nested layers: `pte graph --format model-explorer`. */
+  async explorer(options: { stats?: boolean } = {}): Promise<any> {
+    const args = ["graph", "--format", "model-explorer", ...(options.stats ? ["--stats"] : [])];
+    return JSON.parse(decode((await this.run(args, true)).stdout));
   }
 
   /** The tables: `pte dump`. */
@@ -262,6 +279,20 @@ function unique(name: string, taken: Set<string>): string {
   for (let nth = 2; taken.has(free); nth++) free = `${name} (${nth})`;
   taken.add(free);
   return free;
+}
+
+/** Reports each read of a source. */
+function counted(source: Source, onRead: (bytes: number) => void): Source {
+  return {
+    size: source.size,
+    read(offset, length) {
+      const bytes = source.read(offset, length);
+      onRead(bytes.length);
+      return bytes;
+    },
+    fetch: (offset, length) => source.fetch(offset, length),
+    close: () => source.close(),
+  };
 }
 
 function decode(bytes: Uint8Array): string {

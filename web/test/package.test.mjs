@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdtempSync, openAsBlob, readFileSync, truncateSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -88,4 +88,22 @@ test("the examples of the README run", async () => {
     const code = example.replace('"ptekit"', `"${index}"`).replace('"model.pte"', `"${linear}"`);
     await import(`data:text/javascript,${encodeURIComponent(code)}`);
   }
+});
+
+test("view serves the page and its files alone, by a token, to this host's name", async (context) => {
+  const { view } = await import("../dist/view.js");
+  const { url, close } = await view([linear]);
+  context.after(close);
+  const { origin, pathname, searchParams } = new URL(url);
+  const file = new URL(searchParams.get("url"), url);
+  assert.deepEqual(new Uint8Array(await (await fetch(file)).arrayBuffer()), bytes());
+  const part = await fetch(file, { headers: { Range: "bytes=4-7" } });
+  assert.deepEqual([part.status, await part.text()], [206, "ET12"]);
+  assert.match(await (await fetch(url)).text(), /<title>pte/);
+  for (const path of ["/", "/file/0/linear.pte", `${pathname}file/1/a`, `${pathname}package.json`, `${pathname}%2e%2e/package.json`]) {
+    assert.equal((await fetch(origin + path)).status, 404, path);
+  }
+  assert.equal((await fetch(file, { method: "POST" })).status, 403);
+  const renamed = await new Promise((done) => request(url, { headers: { Host: "evil.example" } }, done).end());
+  assert.equal(renamed.statusCode, 403);
 });

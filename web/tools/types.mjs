@@ -46,7 +46,7 @@ const take = (verb, document) => {
   if (!shapes.has(verb)) shapes.set(verb, shape());
   add(shapes.get(verb), document);
 };
-const verbs = ["info", "tensors", "size", "memory", "ops", "map", "mapAt", "graph"];
+const verbs = ["info", "tensors", "size", "memory", "ops", "map", "mapAt", "graph", "profile"];
 let before;
 for (const path of files) {
   const file = await open(path);

@@ -1,0 +1,223 @@
+// Planned memory over time: each tensor is a rectangle of its life and its place.
+
+import { scaleLinear } from "d3-scale";
+import { card, count, h, many, s, size, table, type Child } from "../dom.js";
+import type { Opened } from "../engine.js";
+
+const WIDTH = 960;
+const HEIGHT = 360;
+const CURVE = 70;
+const LEFT = 74;
+const BOTTOM = 34;
+const MOST_DRAWN = 4000;
+const MOST_POINTS = 2000;
+
+export async function memory(file: Opened): Promise<Child> {
+  const document: any = await file.ask("memory");
+  if (document.methods.length === 0) return h("p", { class: "empty" }, "This file plans no memory.");
+  return [
+    h("h1", { class: "hidden" }, "Memory"),
+    document.methods.slice(0, 20).map((method: any) =>
+      card(
+        `${method.name} · ${size(method.planned ?? 0)} planned`,
+        method.arenas.length === 0 && h("p", { class: "note" }, "No arena: nothing is planned."),
+        method.arenas.map((arena: any) => arenaPicture(arena, method.instructions)),
+        outside(method),
+        pools(method.pools),
+      ),
+    ),
+    document.methods.length > 20 &&
+      h("p", { class: "note" }, `and ${many(document.methods.length - 20, "method")} more`),
+  ];
+}
+
+function arenaPicture(arena: any, instructions: number): Child {
+  const reach = Math.max(arena.planned ?? 0, arena.reach, 1);
+  const steps = Math.max(instructions, 1);
+  const x = scaleLinear([0, steps], [LEFT, WIDTH - 8]);
+  const y = scaleLinear([0, reach], [HEIGHT, 8]);
+  const tensors: any[] = arena.tensors;
+  const first = (tensor: any) => tensor.lives?.first?.instruction ?? 0;
+  const end = (tensor: any) => (tensor.lives?.last ? tensor.lives.last.instruction + 1 : steps);
+  const detail = h("p", { class: "note under", role: "status" }, "Point at a tensor, or at a time.");
+  const drawn = [...tensors].sort((one, other) => other.bytes - one.bytes).slice(0, MOST_DRAWN);
+  const boxes = drawn.map((tensor) => {
+    const [left, right] = [x(first(tensor)), x(Math.max(end(tensor), first(tensor) + 1))];
+    const [top, height] = [
+      y(tensor.offset + tensor.bytes),
+      Math.max(y(tensor.offset) - y(tensor.offset + tensor.bytes), 1),
+    ];
+    const name = tensor.name ?? `v${tensor.value}`;
+    return s(
+      "g",
+      {
+        class: `tensor ${tensor.role}${tensor.view ? " view-only" : ""}`,
+        pointerenter: () => {
+          detail.textContent = words(tensor);
+        },
+      },
+      s("rect", { x: left, y: top, width: Math.max(right - left - 0.5, 0.5), height, rx: Math.min(3, height / 3) }),
+      right - left > name.length * 7 + 8 &&
+        height > 14 &&
+        s("text", { x: left + 5, y: top + Math.min(height / 2 + 4, 16) }, name),
+      s("title", {}, words(tensor)),
+    );
+  });
+  const live = curve(
+    drawn.filter((tensor) => !tensor.view),
+    first,
+    end,
+    steps,
+  );
+  const most = live.reduce((one, other) => Math.max(one, other), 1);
+  const level = scaleLinear([0, most], [HEIGHT + 22 + CURVE, HEIGHT + 22]);
+  // A long method has a point for several instructions: the most of them.
+  const width = Math.ceil(steps / MOST_POINTS);
+  const points = Array.from({ length: Math.ceil(steps / width) }, (_, nth) =>
+    live.slice(nth * width, (nth + 1) * width),
+  );
+  const line = points
+    .map((part, nth) => {
+      const [left, right, top] = [x(nth * width), x(Math.min((nth + 1) * width, steps)), level(Math.max(...part))];
+      return `${left} ${top}L${right} ${top}`;
+    })
+    .join("L");
+  const cursor = s("line", { class: "cursor", y1: 8, y2: HEIGHT + 22 + CURVE, visibility: "hidden" });
+  const picture = s(
+    "svg",
+    {
+      class: "memory-picture",
+      viewBox: `0 0 ${WIDTH} ${HEIGHT + 22 + CURVE + BOTTOM}`,
+      role: "img",
+      "aria-label": `Arena ${arena.id}: ${size(reach)} over ${many(steps, "instruction")}, at most ${size(arena.peak)} live at once`,
+      pointermove: (event: PointerEvent) => {
+        const bounds = picture.getBoundingClientRect();
+        const step = Math.floor(x.invert((event.clientX - bounds.left) * (WIDTH / bounds.width)));
+        if (step < 0 || step >= steps) return;
+        cursor.setAttribute("x1", String(x(step + 0.5)));
+        cursor.setAttribute("x2", String(x(step + 0.5)));
+        cursor.setAttribute("visibility", "visible");
+        if (!(event.target as Element).closest(".tensor")) {
+          detail.textContent =
+            `Instruction ${step}: ${size(live[step] ?? 0)} live, ` +
+            many(tensors.filter((tensor) => first(tensor) <= step && step < end(tensor)).length, "tensor");
+        }
+      },
+      pointerleave: () => cursor.setAttribute("visibility", "hidden"),
+    },
+    y
+      .ticks(5)
+      .map((tick) => [
+        s("line", { class: "grid", x1: LEFT, x2: WIDTH - 8, y1: y(tick), y2: y(tick) }),
+        s("text", { class: "axis", x: LEFT - 8, y: y(tick) + 4, "text-anchor": "end" }, size(tick)),
+      ]),
+    x
+      .ticks(Math.min(10, steps))
+      .filter(Number.isInteger)
+      .map((tick) =>
+        s("text", { class: "axis", x: x(tick), y: HEIGHT + 22 + CURVE + 18, "text-anchor": "middle" }, count(tick)),
+      ),
+    s("text", { class: "axis", x: WIDTH - 8, y: HEIGHT + 22 + CURVE + 32, "text-anchor": "end" }, "instruction"),
+    boxes,
+    s("path", { class: "live", d: `M${x(0)} ${level(0)}L${line}L${x(steps)} ${level(0)}Z` }),
+    s("text", { class: "axis", x: LEFT - 8, y: HEIGHT + 32, "text-anchor": "end" }, size(most)),
+    s("text", { class: "axis", x: LEFT - 8, y: HEIGHT + 22 + CURVE, "text-anchor": "end" }, "live"),
+    cursor,
+  );
+  const at = arena.peak_at;
+  return h(
+    "div",
+    { class: "arena" },
+    h("h3", {}, `Arena ${arena.id}`, arena.device ? ` · ${arena.device.kind} ${arena.device.index}` : ""),
+    h(
+      "dl",
+      { class: "facts plain" },
+      [
+        ["planned", arena.planned],
+        ["live at the peak", arena.peak],
+        ["slack", arena.slack],
+        ["fragmentation", arena.fragmentation],
+      ]
+        .filter(([, bytes]) => bytes !== null && bytes !== undefined)
+        .map(([name, bytes]) => h("div", {}, h("dt", {}, name), h("dd", {}, size(bytes)))),
+    ),
+    at && h("p", { class: "note" }, `The peak is at instruction ${at.instruction}: ${at.does}.`),
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Picture of arena ${arena.id}` }, picture),
+    detail,
+    h(
+      "ul",
+      { class: "legend roles" },
+      ["scratch", "input", "output", "state"].map((role) => h("li", { class: role }, role)),
+    ),
+    h(
+      "details",
+      {},
+      h("summary", {}, `All ${many(tensors.length, "tensor")} as a table`),
+      table(
+        `Tensors of arena ${arena.id}`,
+        ["tensor", "type", "bytes", "offset", "live"],
+        tensors.map((tensor) => [
+          tensor.name ?? `v${tensor.value}`,
+          `${tensor.dtype}[${tensor.sizes.join(", ")}]`,
+          count(tensor.bytes),
+          count(tensor.offset),
+          life(tensor),
+        ]),
+      ),
+    ),
+  );
+}
+
+/** Counts the different bytes that are live at each instruction: what several tensors share counts once. */
+function curve(tensors: any[], first: (tensor: any) => number, end: (tensor: any) => number, steps: number): number[] {
+  const edges = [...new Set(tensors.flatMap((tensor) => [tensor.offset, tensor.offset + tensor.bytes]))].sort(
+    (one, other) => one - other,
+  );
+  const index = new Map(edges.map((edge, nth) => [edge, nth]));
+  const users = new Uint32Array(edges.length);
+  const events: [step: number, tensor: any, by: 1 | -1][] = tensors.flatMap((tensor) => [
+    [first(tensor), tensor, 1],
+    [Math.max(end(tensor), first(tensor) + 1), tensor, -1],
+  ]);
+  events.sort((one, other) => one[0] - other[0]);
+  const live = new Array<number>(steps).fill(0);
+  let [sum, next] = [0, 0];
+  for (let step = 0; step < steps; step++) {
+    for (; next < events.length && events[next]![0] <= step; next++) {
+      const [, tensor, by] = events[next]!;
+      for (let at = index.get(tensor.offset)!; at < index.get(tensor.offset + tensor.bytes)!; at++) {
+        const before = users[at]!;
+        users[at] = before + by;
+        if (before === 0 || before + by === 0) sum += by * (edges[at + 1]! - edges[at]!);
+      }
+    }
+    live[step] = sum;
+  }
+  return live;
+}
+
+const life = (tensor: any) =>
+  `${tensor.lives?.first?.instruction ?? "start"} to ${tensor.lives?.last?.instruction ?? "end"}`;
+
+const words = (tensor: any) =>
+  `${tensor.name ?? `v${tensor.value}`} · ${tensor.dtype}[${tensor.sizes.join(", ")}] · ${size(tensor.bytes)} ` +
+  `at ${count(tensor.offset)} · live ${life(tensor)} · ${tensor.role}`;
+
+function outside(method: any): Child {
+  const rows = Object.entries(method.outside as Record<string, number>).filter(([, bytes]) => bytes > 0);
+  return (
+    rows.length > 0 &&
+    h("p", { class: "note" }, "Outside of arenas: ", rows.map(([name, bytes]) => `${name} ${size(bytes)}`).join(" · "))
+  );
+}
+
+function pools(all: any[] | undefined): Child {
+  if (!all?.length) return null;
+  return table(
+    "Pools of the runtime",
+    ["runtime", "pointers", "method allocator", "temporary allocator"],
+    all.map((pool) => [pool.runtime, `${pool.bits} bit`, bound(pool.method), bound(pool.temporary)]),
+  );
+}
+
+const bound = (pool: any) => (pool ? `${pool.exact ? "" : "≈ "}${size(pool.bytes)}` : "");

@@ -1,0 +1,315 @@
+// The summary: whether the file loads, where, and what it has.
+
+import { card, count, h, many, size, table, type Child } from "../dom.js";
+import type { Opened } from "../engine.js";
+import type { Page } from "../main.js";
+
+declare const RELEASES: string[];
+
+const VERDICTS: Record<string, [title: string, text: string]> = {
+  ok: ["Loads", "No rule of the runtime is broken."],
+  incomplete: ["Needs data", "The program loads only with data that is in none of the files."],
+  error: ["Does not load", "A runtime refuses this file, crashes on it or reads wrong memory."],
+};
+
+export async function summary(file: Opened, page: Page): Promise<Child> {
+  const checked: any = await file.ask("check");
+  const counts = tally(checked.findings);
+  const [title, text] = VERDICTS[checked.verdict] ?? [checked.verdict, ""];
+  const hero = h(
+    "section",
+    { class: `hero ${checked.verdict}` },
+    h(
+      "div",
+      {},
+      h("h1", {}, title),
+      h(
+        "p",
+        {},
+        checked.verdict === "error" ? checked.findings.find((found: any) => found.severity === "error")?.message : text,
+      ),
+      checked.missing &&
+        h(
+          "p",
+          {},
+          `Missing ${many(checked.missing.count, "key")}: ${checked.missing.keys.slice(0, 8).join(", ")}. Drop the .ptd with the .pte.`,
+        ),
+    ),
+    h("button", { type: "button", click: () => page.go("findings") }, counts || "No findings"),
+  );
+  let info: any;
+  try {
+    info = (await file.ask("info")).files[0];
+  } catch {
+    return [
+      hero,
+      h("p", { class: "note" }, "The file is refused, so there is no more to show. Findings has the bytes."),
+    ];
+  }
+  file.base = info.bundle?.program_offset ?? 0;
+  const isProgram = Boolean(info.methods && info.operators);
+  return [
+    hero,
+    facts(info, isProgram),
+    isProgram && releases(file),
+    h(
+      "div",
+      { class: "columns" },
+      methods(info),
+      info.backends?.length > 0 && backends(info.backends),
+      info.operators?.length > 0 &&
+        card(
+          "Left to kernels",
+          h(
+            "p",
+            { class: "note" },
+            info.libraries?.length > 0
+              ? ["Link ", info.libraries.map((library: any) => [h("code", {}, library.name), " "])]
+              : "No known library has these operators.",
+          ),
+          table(
+            "Operators",
+            ["operator", "calls"],
+            info.operators.map((operator: any) => [operator.name, operator.calls]),
+            8,
+          ),
+        ),
+      parts(info),
+      info.dtypes?.length > 0 &&
+        card(
+          "Dtypes",
+          table(
+            "Dtypes",
+            ["dtype", "tensors", "bytes"],
+            info.dtypes.map((row: any) => [row.dtype, count(row.tensors), size(row.bytes)]),
+          ),
+        ),
+      info.largest?.length > 0 &&
+        card(
+          "Largest",
+          table(
+            "Largest data",
+            ["key", "bytes"],
+            info.largest.map((row: any) => [row.key, size(row.bytes)]),
+          ),
+        ),
+      info.members?.length > 0 &&
+        card(
+          "Members",
+          table(
+            "Members",
+            ["name", "count", "bytes"],
+            info.members.map((row: any) => [row.name, count(row.count), size(row.bytes)]),
+          ),
+        ),
+    ),
+  ];
+}
+
+/** Counts findings by severity, in words. */
+export function tally(findings: { severity: string }[]): string {
+  return ["error", "warning", "note"]
+    .map((severity) => [severity, findings.filter((one) => one.severity === severity).length] as const)
+    .filter(([, number]) => number > 0)
+    .map(([severity, number]) => many(number, severity))
+    .join(", ");
+}
+
+function facts(info: any, isProgram: boolean): HTMLElement {
+  const fact = (name: string, value: Child, note?: Child) =>
+    h("div", {}, h("dt", {}, name), h("dd", {}, value), note && h("dd", { class: "note" }, note));
+  const calls = (info.operators ?? []).reduce((sum: number, row: any) => sum + row.calls, 0);
+  const load = info.load_memory?.total;
+  return h(
+    "dl",
+    { class: "facts" },
+    fact("Size", size(info.bytes), `${count(info.bytes)} bytes`),
+    fact(
+      "Kind",
+      KINDS[info.kind] ?? info.kind,
+      info.bundle ? "in a bundle with test inputs" : info.version !== undefined && `version ${info.version}`,
+    ),
+    isProgram &&
+      fact(
+        "Methods",
+        count(info.method_count),
+        info.methods
+          .slice(0, 3)
+          .map((one: any) => one.name)
+          .join(", "),
+      ),
+    isProgram &&
+      fact(
+        "Backends",
+        info.backends.length === 0
+          ? "none"
+          : info.backends.map((one: any) => one.id.replace(/Backend$/, "")).join(", "),
+        many(info.delegate_calls ?? 0, "delegate call"),
+      ),
+    isProgram && fact("Kernels", many(calls, "call"), many(info.operators.length, "operator")),
+    load !== undefined && fact("Memory to load", size(load), "each method once"),
+    info.tensors !== undefined &&
+      fact("Tensors", count(info.tensors), info.blobs !== undefined && many(info.blobs, "blob")),
+    info.events !== undefined && fact("Events", count(info.events), many(info.executions, "execution")),
+  );
+}
+
+const KINDS: Record<string, string> = {
+  pte: "Program",
+  ptd: "Data",
+  payload: "Payload",
+  ptn: "Package",
+  etdump: "Profile",
+  etrecord: "Record",
+};
+
+/** Shows on which releases the program loads, one after the other. */
+function releases(file: Opened): HTMLElement {
+  const list = h("ol", { class: "releases", "aria-label": "Releases of the runtime" });
+  const note = h("p", { class: "note" }, "Judging for each release…");
+  void (async () => {
+    let loads = 0;
+    for (const release of RELEASES) {
+      const { verdict, findings }: any = await file.ask("check", { runtime: release });
+      const reason = findings.find((found: any) => found.severity === "error")?.message;
+      if (verdict !== "error") loads++;
+      list.append(
+        h(
+          "li",
+          { class: verdict === "error" ? "no" : "yes", title: reason ?? "loads" },
+          release,
+          h("span", { class: "hidden" }, verdict === "error" ? `: does not load, ${reason}` : ": loads"),
+        ),
+      );
+    }
+    note.textContent =
+      loads === RELEASES.length
+        ? "Every release reads it."
+        : `${loads} of ${RELEASES.length} releases read it. Point at one for the reason.`;
+  })().catch((error) => {
+    note.textContent = `Not judged: ${error.message}`;
+  });
+  return card("Releases", list, note);
+}
+
+function methods(info: any): Child {
+  if (!info.methods?.length) return null;
+  if (info.kind !== "pte") {
+    return card(
+      "Methods",
+      table(
+        "Methods",
+        ["method", "runs", "ticks"],
+        info.methods.map((method: any) => [
+          method.name,
+          count(method.time?.count ?? 0),
+          count(method.time?.total ?? 0),
+        ]),
+      ),
+    );
+  }
+  return card(
+    "Methods",
+    info.methods
+      .slice(0, 50)
+      .map((method: any) =>
+        h(
+          "div",
+          { class: "method" },
+          h("h3", {}, method.name),
+          h("p", { class: "signature" }, "(", list(method.inputs), ") → ", list(method.outputs)),
+          h(
+            "p",
+            { class: "note" },
+            [
+              many(method.instructions, "instruction"),
+              many(method.values, "value"),
+              many(method.delegates, "delegate"),
+              `arenas of ${size((method.arenas as number[]).reduce((sum, bytes) => sum + bytes, 0))}`,
+            ].join(" · "),
+          ),
+        ),
+      ),
+    info.methods.length > 50 && h("p", { class: "note" }, `and ${count(info.methods.length - 50)} more`),
+  );
+}
+
+/** Writes inputs or outputs as in a signature. */
+function list(values: any[] = []): Child {
+  return values.map((value, nth) => [nth > 0 && ", ", h("code", {}, type(value))]);
+}
+
+function type(value: any): string {
+  if (value.dtype === undefined) return value.value === undefined ? value.type : `${value.value}`;
+  const bound = value.dynamism && value.dynamism !== "static" ? "≤" : "";
+  return `${value.dtype}${bound}[${value.sizes.join(", ")}]`;
+}
+
+function backends(all: any[]): HTMLElement {
+  return card(
+    "Backends",
+    all.map((backend) =>
+      h(
+        "div",
+        { class: "method" },
+        h("h3", {}, backend.id),
+        h(
+          "p",
+          { class: "note" },
+          `${many(backend.delegates, "delegate")} · ${size(backend.bytes)}` +
+            (backend.graphs ? ` · ${many(backend.graphs.nodes, "node")}` : " · opaque"),
+        ),
+        backend.graphs?.operators?.length > 0 &&
+          table(
+            `Operators of ${backend.id}`,
+            ["operator", "calls"],
+            backend.graphs.operators.map((row: any) => [row.name, row.calls]),
+            8,
+          ),
+        backend.graphs?.weights?.length > 0 &&
+          table(
+            `Weights of ${backend.id}`,
+            ["weights", "quantization", "bytes"],
+            backend.graphs.weights.map((row: any) => [
+              `${count(row.count)} × ${row.datatype}`,
+              row.quantization ?? "",
+              size(row.bytes),
+            ]),
+          ),
+      ),
+    ),
+  );
+}
+
+function parts(info: any): Child {
+  if (!info.parts) return null;
+  const all = Object.entries(info.parts as Record<string, number>).filter(([, bytes]) => bytes > 0);
+  const bar = h(
+    "div",
+    { class: "stack", role: "img", "aria-label": all.map(([name, bytes]) => `${name} ${size(bytes)}`).join(", ") },
+    all.map(([name, bytes]) => {
+      const part = h("span", { class: `part ${name}`, title: `${name}: ${size(bytes)}` });
+      part.style.flexGrow = String(bytes);
+      return part;
+    }),
+  );
+  return card(
+    "Bytes",
+    bar,
+    h(
+      "ul",
+      { class: "legend" },
+      all.map(([name, bytes]) =>
+        h("li", { class: name }, name === "flatbuffer" ? "FlatBuffer" : name, " ", h("b", {}, size(bytes))),
+      ),
+    ),
+    sums(info),
+  );
+}
+
+function sums(info: any): Child {
+  const rows = ["constants", "mutable", "external", "named_data"]
+    .filter((name) => info[name]?.count > 0)
+    .map((name) => [name.replace("_", " "), count(info[name].count), size(info[name].bytes)]);
+  return rows.length > 0 && table("Data", ["data", "tensors", "bytes"], rows);
+}
