@@ -174,7 +174,8 @@ fn compare(schema: &Value, found: &Value, all: bool, place: &str, to: &mut Vec<D
         to.push(Difference::Type(format!("{place}: {}", found["const"])));
     }
     for one in types {
-        if !known.contains(one) && !(one == "integer" && known.contains("number")) {
+        let is_known = known.contains(one) || (one == "integer" && known.contains("number"));
+        if !is_known {
             to.push(Difference::Type(format!("{place}: {one}")));
         }
     }
