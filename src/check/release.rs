@@ -1,6 +1,7 @@
 //! Rules on fields, values and operators that a release of the runtime does not know yet.
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
