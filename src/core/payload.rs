@@ -19,6 +19,7 @@ use pte_schema as schema;
 use pte_schema::program::view::BackendDelegate;
 
 mod bundle;
+pub mod command_stream;
 mod contents;
 #[cfg(feature = "json")]
 pub mod coreml;

@@ -3,9 +3,10 @@
 use pte::Backend;
 use pte::Limits;
 use pte::graph::PayloadGraph;
+use pte::payload::command_stream::{Step, Work, decode};
 use pte::payload::coreml::mil::Model;
 use pte::payload::coreml::{Metadata, Package};
-use pte::payload::ethosu::{Blocks, Step, Work, decode};
+use pte::payload::ethosu::Blocks;
 use pte::payload::{PayloadContents, Sections};
 use pte::tensors::ConstantRow;
 use pte::{Handle, Pte};

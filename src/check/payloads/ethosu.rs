@@ -12,8 +12,9 @@ use super::{BackendRules, Bytes, Judge, Subject, path_in_graph, reason};
 use crate::rule::{Rule, rules};
 use pte_core::backend::Backend;
 use pte_core::foreign::ForeignFormat;
-use pte_core::payload::ethosu::registers::Access;
-use pte_core::payload::ethosu::{Blocks, End, SCRATCH, Step, WEIGHTS, decode};
+use pte_core::payload::command_stream::registers::Access;
+use pte_core::payload::command_stream::{SCRATCH, Step, WEIGHTS, decode};
+use pte_core::payload::ethosu::{Blocks, End};
 use pte_core::payload::{Sections, Unreadable};
 use pte_flat::bytes::{index, wide};
 use pte_flat::cost;
@@ -48,6 +49,11 @@ fn judge(
     payload: &Subject<'_>,
     bytes: &mut Bytes<'_>,
 ) -> Result<(), Unreadable> {
+    // `payload-magic` reports another magic.
+    let magic = Backend::EthosU.magic();
+    if !payload.users.is_empty() && magic.is_some_and(|magic| !magic.is_in(payload.head)) {
+        return Ok(());
+    }
     let read = |part| bytes.read(payload.part(part)).ok_or(());
     let format = ForeignFormat::Payload(Backend::EthosU);
     let sections = match Sections::of_file(format, payload.len, read) {

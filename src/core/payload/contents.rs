@@ -188,8 +188,8 @@ impl PayloadContents {
         Self::of(backend, 0..len, place.range.clone(), graph, &NamedRanges::new())
     }
 
-    /// Returns the contents of a payload without known tables that is a standalone file of `len` bytes; `None` if it has
-    /// no known graph.
+    /// Returns the contents of a payload without known tables that is a standalone file of `len` bytes; `None` if it
+    /// has no known graph.
     ///
     /// # Errors
     ///

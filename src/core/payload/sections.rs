@@ -43,7 +43,7 @@ pub struct Sections {
     /// outputs.
     pub scratch: Option<u64>,
     /// The work of a run, if the payload has a command stream of Ethos-U.
-    pub work: Option<super::ethosu::Work>,
+    pub work: Option<super::command_stream::Work>,
     /// The sections, in the order of the header.
     pub sections: Vec<Section>,
     /// The start of the directory of an archive.

@@ -49,7 +49,8 @@ pub(super) fn add<S: Source>(
 }
 
 /// Adds the devices that the compile specs of delegates name: for QNN the chip and the processor of its
-/// options, for Ethos-U the accelerator, for Core ML the compute units. Compile specs may overlap, so those beyond a budget are left out.
+/// options, for Ethos-U the accelerator, for Core ML the compute units. Compile specs may
+/// overlap, so those beyond a budget are left out.
 fn add_targets(
     pte: &Pte<'_>,
     scope: &Scope,
