@@ -4,6 +4,7 @@
 //! `cargo bench --bench growth` prints the table of docs/performance.md. It needs `/usr/bin/time`.
 
 #![allow(
+    clippy::arithmetic_side_effects,
     clippy::as_conversions,
     clippy::panic,
     reason = "a benchmark that goes wrong is meant to stop"
