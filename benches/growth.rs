@@ -4,6 +4,7 @@
 //! `cargo bench --bench growth` prints the table of docs/performance.md. It needs `/usr/bin/time`.
 
 #![allow(
+    clippy::arithmetic_side_effects,
     clippy::as_conversions,
     clippy::panic,
     reason = "a benchmark that goes wrong is meant to stop"
@@ -15,11 +16,12 @@ use std::path::Path;
 use pte::build::PteBuilder;
 use pte::model::Blob;
 use pte::schema::program::model::{
-    Chain, EValue, ExecutionPlan, Instruction, InstructionArguments, Int, KernelCall, KernelTypes,
-    Operator, Program, Tensor,
+    AllocationDetails, Chain, EValue, ExecutionPlan, Instruction, InstructionArguments, Int,
+    KernelCall, KernelTypes, Operator, Program, Tensor,
 };
 use pte::schema::scalar::ScalarType;
 
+#[allow(dead_code, reason = "the benchmark hostile uses all of it")]
 #[path = "hostile/child.rs"]
 mod child;
 mod support;
@@ -76,9 +78,10 @@ fn hollow(bytes: u64) -> (PteBuilder<'static>, Vec<ExecutionPlan>) {
 /// Returns method `nth`, with `count` values, and a call for each of them that reads one and writes the next.
 fn method(nth: u64, count: u64) -> ExecutionPlan {
     let count = i32::try_from(count).unwrap_or(i32::MAX);
+    let planned = Some(AllocationDetails { memory_id: 1, ..AllocationDetails::default() });
     let values = (0..count).map(|nth| match nth % 3 {
         2 => EValue { val: Some(KernelTypes::Int(Int { int_val: nth.into() })) },
-        _ => value(tensor(vec![nth % 4 + 1, 4])),
+        _ => value(Tensor { allocation_info: planned.clone(), ..tensor(vec![nth % 4 + 1, 4]) }),
     });
     let call = |nth: i32| Instruction {
         instr_args: Some(InstructionArguments::KernelCall(KernelCall {
@@ -95,7 +98,10 @@ fn method(nth: u64, count: u64) -> ExecutionPlan {
             instructions: Some((0..count).map(call).collect()),
             ..Chain::default()
         }]),
-        operators: Some(vec![Operator { name: Some("own::op".into()), overload: None }]),
+        operators: Some(vec![Operator {
+            name: Some("own::op".into()),
+            overload: Some("out".into()),
+        }]),
         delegates: Some(vec![]),
         non_const_buffer_sizes: Some(vec![0, 1 << 20]),
         ..ExecutionPlan::default()
