@@ -49,11 +49,6 @@ fn judge(
     payload: &Subject<'_>,
     bytes: &mut Bytes<'_>,
 ) -> Result<(), Unreadable> {
-    // `payload-magic` reports another magic.
-    let magic = Backend::EthosU.magic();
-    if !payload.users.is_empty() && magic.is_some_and(|magic| !magic.is_in(payload.head)) {
-        return Ok(());
-    }
     let read = |part| bytes.read(payload.part(part)).ok_or(());
     let format = ForeignFormat::Payload(Backend::EthosU);
     let sections = match Sections::of_file(format, payload.len, read) {

@@ -76,7 +76,7 @@ impl End {
             Malformed { at: 0, why: "the block is shorter than its number of tensors says" };
         let count = u32_at(block, 0).ok_or(short)?;
         let rest = block.get(4..).unwrap_or_default();
-        let count_here = |size: usize| narrow(rest.len() / size);
+        let count_here = |size: usize| rest.len().checked_div(size).map_or(0, narrow);
         let (size, dims) = match count {
             count if count <= count_here(36) => (36, 6),
             count if count == count_here(28) => (28, 4),

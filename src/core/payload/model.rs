@@ -13,8 +13,10 @@ pub(super) struct Model {
     /// What documents show of the graphs.
     pub(super) detail: Detail,
     /// Reads the payload, and passes the graph to a function.
-    pub(super) graph: fn(&mut Head<'_>, &mut dyn FnMut(Graph<'_>)) -> Result<Found, Unreadable>,
+    pub(super) graph: GraphReader,
 }
+
+type GraphReader = fn(&mut Head<'_>, &mut dyn FnMut(Graph<'_>)) -> Result<Found, Unreadable>;
 
 /// Whether a payload has a graph.
 pub(super) enum Found {

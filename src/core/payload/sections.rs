@@ -262,7 +262,7 @@ impl<'r> Head<'r> {
     ) -> Result<Result<T, Unreadable>, E> {
         let mut failed = None;
         let mut read = |range| match read(range) {
-            Ok(bytes) => bytes.map(|bytes| Box::new(bytes) as Bytes<'r>),
+            Ok(bytes) => bytes.map(|bytes| -> Bytes<'r> { Box::new(bytes) }),
             Err(error) => {
                 failed = Some(error);
                 None
