@@ -161,10 +161,6 @@ fn a_payload_begins_as_those_of_its_backend_do() {
         rules.filter(|rule| rule != "payload-structure").collect::<Vec<_>>()
     };
     let known: [(&str, &[&[u8]]); 4] = [
-<<<<<<< HEAD
-=======
-        ("VulkanBackend", &[b"\0\0\0\0VH00", b"\0\0\0\0VK00"]),
->>>>>>> r-coreml
         ("MPSBackend", &[b"\0\0\0\0MP00"]),
         ("TOSABackend", &[b"\0\0\0\0TOSA"]),
         ("NativeBackend", &[b"\0\0\0\0NPTG"]),
@@ -177,13 +173,8 @@ fn a_payload_begins_as_those_of_its_backend_do() {
     }
     assert!(found("OtherBackend", b"\0\0\0\0XH00").is_empty());
     // Other rules judge these payloads: one fault has one finding.
-<<<<<<< HEAD
-    for backend in ["XnnpackBackend", "VulkanBackend", "MLXBackend"] {
+    for backend in ["XnnpackBackend", "VulkanBackend", "MLXBackend", "EthosUBackend"] {
         assert!(found(backend, b"\0\0\0\0MP00").is_empty(), "{backend}");
-=======
-    for backend in ["XnnpackBackend", "MLXBackend", "EthosUBackend"] {
-        assert!(found(backend, b"\0\0\0\0VH00").is_empty(), "{backend}");
->>>>>>> r-coreml
     }
 }
 
