@@ -3,7 +3,9 @@
 use core::fmt::Write;
 use std::fs;
 
-use pte::file::header::{ExtendedHeader, FlatTensorHeader};
+use binrw::io::Cursor;
+use binrw::{BinRead, BinWrite};
+use pte::file::header::{Chunk, ExtendedHeader, FlatTensorHeader, StandardHeader};
 use pte::file::{FileKind, sniff};
 use pte::{Error, File, Limits, Ptd, Pte};
 
@@ -21,15 +23,19 @@ const PTD_EXAMPLE: [u8; 48] = *b"\x44\0\0\0FT01FH01\x28\0\0\0\
 
 #[test]
 fn the_examples_of_the_format_documents() {
+    let standard = StandardHeader { root: 0x38, identifier: *b"ET12" };
+    assert_eq!(decoded::<StandardHeader>(&PTE_EXAMPLE), standard);
     let header = ExtendedHeader {
         length: 0x18,
         program_size: 0x2f0,
         segment_base_offset: 0x1000,
         segment_data_size: 0,
     };
-    assert_eq!(ExtendedHeader::read(&PTE_EXAMPLE[8..]).unwrap(), header);
+    assert_eq!(decoded::<ExtendedHeader>(&PTE_EXAMPLE[8..]), header);
     assert_eq!(header.to_bytes(), PTE_EXAMPLE[8..]);
 
+    let standard = StandardHeader { root: 0x44, identifier: *b"FT01" };
+    assert_eq!(decoded::<StandardHeader>(&PTD_EXAMPLE), standard);
     let header = FlatTensorHeader {
         length: 0x28,
         flatbuffer_offset: 0x30,
@@ -37,7 +43,7 @@ fn the_examples_of_the_format_documents() {
         segment_base_offset: 0x130,
         segment_data_size: 0x20,
     };
-    assert_eq!(FlatTensorHeader::read(&PTD_EXAMPLE[8..]).unwrap(), header);
+    assert_eq!(decoded::<FlatTensorHeader>(&PTD_EXAMPLE[8..]), header);
     assert_eq!(header.to_bytes(), PTD_EXAMPLE[8..]);
 }
 
@@ -54,14 +60,14 @@ fn the_vectors_of_upstreams_tests() {
             segment_base_offset: fields[1],
             segment_data_size: data_size,
         };
-        assert_eq!(ExtendedHeader::read(&bytes[8..]).unwrap(), header);
+        assert_eq!(decoded::<ExtendedHeader>(&bytes[8..]), header);
         let known = if length < 32 { 24 } else { 32 };
         assert_eq!(header.to_bytes(), bytes[8..8 + known]);
     }
     let bytes = among_0x55(b"eh00", 23, &fields);
-    assert!(ExtendedHeader::read(&bytes[8..]).is_none());
+    assert!(ExtendedHeader::read(&mut Cursor::new(&bytes[8..])).is_err());
     let bytes = among_0x55(b"eh01", 32, &fields);
-    assert!(ExtendedHeader::read(&bytes[8..]).is_none());
+    assert!(ExtendedHeader::read(&mut Cursor::new(&bytes[8..])).is_err());
 
     let fields = [fields[0], fields[1], fields[2], 0x0414_2434_4454_6474];
     let bytes = among_0x55(b"FH01", 40, &fields);
@@ -72,7 +78,7 @@ fn the_vectors_of_upstreams_tests() {
         segment_base_offset: fields[2],
         segment_data_size: fields[3],
     };
-    assert_eq!(FlatTensorHeader::read(&bytes[8..]).unwrap(), header);
+    assert_eq!(decoded::<FlatTensorHeader>(&bytes[8..]), header);
     assert_eq!(header.to_bytes(), bytes[8..48]);
 }
 
@@ -83,6 +89,30 @@ fn among_0x55(magic: &[u8; 4], length: u32, fields: &[u64]) -> [u8; 64] {
     for (field, bytes) in fields.iter().zip(bytes[16..].chunks_exact_mut(8)) {
         bytes.copy_from_slice(&field.to_le_bytes());
     }
+    bytes
+}
+
+#[test]
+fn a_chunk_is_its_header_and_zeros() {
+    let header = decoded::<ExtendedHeader>(&PTE_EXAMPLE[8..]);
+    let data = decoded::<FlatTensorHeader>(&PTD_EXAMPLE[8..]);
+    for size in [24, 32, 48, 1024] {
+        assert_eq!(padded(&Chunk { size, header }), padded_by_hand(&PTE_EXAMPLE[8..], size));
+    }
+    for size in [40, 48, 128] {
+        assert_eq!(padded(&Chunk { size, header: data }), padded_by_hand(&PTD_EXAMPLE[8..], size));
+    }
+}
+
+fn padded(chunk: &impl for<'a> BinWrite<Args<'a> = ()>) -> Vec<u8> {
+    let mut out = Cursor::new(Vec::new());
+    chunk.write_le(&mut out).unwrap();
+    out.into_inner()
+}
+
+fn padded_by_hand(header: &[u8], size: u64) -> Vec<u8> {
+    let mut bytes = header.to_vec();
+    bytes.resize(size.try_into().unwrap(), 0);
     bytes
 }
 
@@ -296,8 +326,7 @@ fn headers_of_genuine_files() {
                 begin
             }
         };
-        let (root, identifier) = bytes[begin..][..8].split_first_chunk().unwrap();
-        let root = u32::from_le_bytes(*root);
+        let StandardHeader { root, identifier } = decoded(&bytes[begin..]);
         writeln!(text, "; {} root {root:#x}", identifier.escape_ascii()).unwrap();
     }
     assert_snapshot("header-files", &text);
@@ -315,6 +344,13 @@ fn ptd_header(text: &mut String, at: usize, header: &FlatTensorHeader) {
     write!(text, "header of {length} at {at}, ").unwrap();
     write!(text, "FlatBuffer {flatbuffer_offset} + {flatbuffer_size}, ").unwrap();
     write!(text, "segments {segment_base_offset} + {segment_data_size}").unwrap();
+}
+
+fn decoded<H>(bytes: &[u8]) -> H
+where
+    H: for<'a> BinRead<Args<'a> = ()> + binrw::meta::ReadEndian,
+{
+    H::read(&mut Cursor::new(bytes)).unwrap()
 }
 
 /// Reads a file as either kind.

@@ -6,11 +6,8 @@
 //! crate with the rules and the tools above it.
 
 #![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "a proof without a heap is used by `File` alone"))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![cfg_attr(
-    not(feature = "alloc"),
-    allow(dead_code, reason = "a proof without a heap is used by `File` alone")
-)]
 
 #[cfg(feature = "alloc")]
 extern crate alloc;

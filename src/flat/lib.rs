@@ -35,11 +35,8 @@
 //! traits for the structs of a schema, and `std` converts names of files to [`quoted`] text.
 
 #![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "declarations have facts for the writer"))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![cfg_attr(
-    not(feature = "alloc"),
-    allow(dead_code, reason = "declarations have facts for the writer")
-)]
 
 #[cfg(feature = "alloc")]
 #[doc(hidden)]
