@@ -160,7 +160,7 @@ fn a_payload_begins_as_those_of_its_backend_do() {
         let rules = found.into_iter().map(|(rule, ..)| rule);
         rules.filter(|rule| rule != "payload-structure").collect::<Vec<_>>()
     };
-    let known: [(&str, &[&[u8]]); 4] = [
+    let known: [(&str, &[&[u8]]); 3] = [
         ("MPSBackend", &[b"\0\0\0\0MP00"]),
         ("TOSABackend", &[b"\0\0\0\0TOSA"]),
         ("NativeBackend", &[b"\0\0\0\0NPTG"]),
