@@ -8,9 +8,7 @@ pub mod source;
 
 use crate::error::Result;
 use crate::limits::HEAD;
-#[cfg(feature = "alloc")]
 pub use fields::HeaderField;
-#[cfg(feature = "alloc")]
 pub(crate) use fields::{fields, header};
 use header::Head;
 use pte_flat::bytes::wide;

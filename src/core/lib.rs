@@ -6,10 +6,8 @@
 //! crate with the rules and the tools above it.
 
 #![cfg_attr(not(feature = "std"), no_std)]
-#![cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "a proof without a heap is used by `File` alone"))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[cfg(feature = "alloc")]
 extern crate alloc;
 
 // The modules, bottom-up. A file uses only modules that are listed above its own, which
@@ -20,7 +18,6 @@ pub mod limits;
 
 pub mod release;
 
-#[cfg(feature = "alloc")]
 pub mod package;
 
 pub mod backend;
@@ -33,7 +30,6 @@ pub mod error;
 pub mod verify;
 
 // The elements of tensors.
-#[cfg(feature = "alloc")]
 pub mod element;
 
 // Headers and segments.
@@ -44,43 +40,31 @@ pub mod pte;
 
 pub mod ptd;
 
-pub mod either;
-
-#[cfg(feature = "alloc")]
 pub mod handle;
 
 // The payloads of delegates: finds, recognizes and reads them.
-#[cfg(feature = "alloc")]
 pub mod payload;
 
 // Files as plain values, which can be changed and written.
-#[cfg(feature = "alloc")]
 pub mod model;
 
 // Operators: signatures, contracts, and the operators that programs call.
-#[cfg(feature = "alloc")]
 pub mod operators;
 
 // Methods: instructions, control flow, effects and definitions.
-#[cfg(feature = "alloc")]
 pub mod method;
 
 // Builders of new files, and conversion from other formats.
-#[cfg(feature = "alloc")]
 pub mod build;
 
 #[cfg(feature = "safetensors")]
 pub mod convert;
 
 pub use backend::Backend;
-pub use either::File;
 pub use error::{Code, Error, ErrorKind, Magic, PathComponent, Place, Result};
 pub use file::source::{PastEnd, Source};
 pub use foreign::ForeignFormat;
-#[cfg(feature = "alloc")]
-pub use handle::{Handle, OpenError};
+pub use handle::{File, Handle, OpenError};
 pub use limits::Limits;
 pub use ptd::Ptd;
-pub use pte::Pte;
-#[cfg(feature = "alloc")]
-pub use pte::{Arena, Storage, operator_name};
+pub use pte::{Arena, Pte, Storage, operator_name};

@@ -2,7 +2,6 @@
 
 use core::ops::Range;
 
-#[cfg(feature = "alloc")]
 use alloc::string::String;
 
 use crate::error::{Error, ErrorKind, PathComponent, Result};
@@ -12,16 +11,13 @@ use crate::file::segments::SegmentArea;
 use crate::limits::Limits;
 use crate::verify::{self, Verified};
 use pte_flat::bytes::{index as at_index, narrow, wide};
-#[cfg(feature = "alloc")]
 use pte_flat::quoted::UntrustedString;
 use pte_flat::view::{List, Table};
 use pte_schema::program::DataLocation;
-use pte_schema::program::view::{BackendDelegate, DataSegment, NamedData, Program};
+use pte_schema::program::view::{BackendDelegate, DataSegment, NamedData, Operator, Program};
 
-#[cfg(feature = "alloc")]
 mod storage;
 
-#[cfg(feature = "alloc")]
 pub use storage::{Arena, Storage};
 
 /// A program whose structure is proven, so that reading its tables cannot fail.
@@ -238,8 +234,7 @@ impl<'a> Pte<'a> {
 }
 
 /// Returns an operator's name with its overload, as the runtime looks it up: `aten::add.out`.
-#[cfg(feature = "alloc")]
-pub fn operator_name(operator: pte_schema::program::view::Operator<'_>) -> UntrustedString {
+pub fn operator_name(operator: Operator<'_>) -> UntrustedString {
     let mut name = String::from(operator.name().unwrap_or_default());
     if let Some(overload) = operator.overload().filter(|overload| !overload.is_empty()) {
         name.push('.');

@@ -280,8 +280,8 @@ pub(crate) const PLACES: usize = 16;
 /// The number of layout indices for fields that the verifier reads. These indices come first.
 const PLACED_REFS: u16 = 13;
 
-/// The most fields of one table that the verifier reads. Without `alloc`, declarations must be small.
-const MAX_REFS: usize = if cfg!(feature = "alloc") { 17 } else { 10 };
+/// The most fields of one table that the verifier reads.
+const MAX_REFS: usize = 17;
 
 /// The layout indices of 8-byte numbers. All other fields that the verifier does not read share
 /// [`OTHERS`].
@@ -289,7 +289,7 @@ pub(crate) const EIGHTS: [u16; 2] = [13, 14];
 const OTHERS: u16 = 15;
 
 /// The most slots of one table.
-pub(crate) const MAX_SLOTS: usize = if cfg!(feature = "alloc") { 20 } else { 10 };
+pub(crate) const MAX_SLOTS: usize = 20;
 
 impl TableDesc {
     /// Creates a table, checked at compile time: slots ascend, there is at most one union (which

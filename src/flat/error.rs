@@ -1,16 +1,14 @@
 //! Errors of the verifier: what is wrong, at which offset and path.
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::fmt;
 
-use held::{Held, Path};
-
-#[cfg_attr(not(feature = "alloc"), path = "error/inline.rs")]
-mod held;
 mod kind;
 
 pub use kind::ErrorKind;
 
-/// A result. With `alloc` its error fits in one machine word, so that success stays in a register.
+/// A result whose error fits in one machine word, so that success stays in a register.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
 /// The kind of an error. Each has a stable code.
@@ -24,14 +22,14 @@ pub trait Kind: Copy + fmt::Debug + fmt::Display {
 ///
 /// `Display` writes a message. [`place`](Self::place) has the offset and the path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error<K = ErrorKind>(Held<Refusal<K>>);
+pub struct Error<K = ErrorKind>(Box<Refusal<K>>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Refusal<K> {
     kind: K,
     offset: u64,
     /// The path, innermost component first, since components are added while the verifier returns.
-    path: Path,
+    path: Vec<PathComponent>,
 }
 
 /// A component of a path from the root table to a place.
@@ -59,14 +57,14 @@ impl<K: Kind> Error<K> {
     #[cold]
     #[inline(never)]
     pub fn new(kind: K, offset: u64) -> Self {
-        Self(Held::new(Refusal { kind, offset, path: Path::new() }))
+        Self(Box::new(Refusal { kind, offset, path: Vec::new() }))
     }
 
     /// Converts the kind.
     #[cold]
-    pub fn lift<L: From<K>>(mut self) -> Error<L> {
-        let path = core::mem::take(&mut self.0.path);
-        Error(Held::new(Refusal { kind: self.0.kind.into(), offset: self.0.offset, path }))
+    pub fn lift<L: From<K>>(self) -> Error<L> {
+        let Refusal { kind, offset, path } = *self.0;
+        Error(Box::new(Refusal { kind: kind.into(), offset, path }))
     }
 
     /// Adds an outer component to the path.

@@ -70,13 +70,9 @@ pub fn verify_at<'a>(
     } else {
         Verifier::<false, MANY_SLOTS>::run
     };
-    let seen = match run(buf, (at, root), desc, limits) {
-        // A refused buffer is verified a second time, to trace the path of the error.
-        Err(_) if cfg!(feature = "alloc") => {
-            Verifier::<true, MANY_SLOTS>::run(buf, (at, root), desc, limits)?
-        }
-        seen => seen?,
-    };
+    // A refused buffer is verified a second time, to trace the path of the error.
+    let seen = run(buf, (at, root), desc, limits)
+        .or_else(|_| Verifier::<true, MANY_SLOTS>::run(buf, (at, root), desc, limits))?;
     Ok((ProvenTable::new(Raw::new(buf, root), desc), seen))
 }
 
@@ -104,8 +100,8 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
         let len = wide(buf.len());
         let bytes = Budget::new("bytes", limits.bytes_visited(len));
         let elements = Budget::new("tables in lists", limits.tables_in_lists(len));
-        let (notes, nesting) = (Notes::new(root), Cell::new(0));
-        let verifier = Self { buf, bytes, elements, layouts: LayoutCache::new(), notes, nesting };
+        let (layouts, notes) = (LayoutCache::new(), Notes::new(root));
+        let verifier = Self { buf, bytes, elements, layouts, notes, nesting: Cell::new(0) };
         verifier.table(at, desc)?;
         Ok(verifier.notes.seen())
     }

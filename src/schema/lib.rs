@@ -7,27 +7,17 @@
 #[cfg(feature = "arbitrary")]
 extern crate std;
 
-#[cfg(feature = "alloc")]
 pub mod bundled_program;
-#[cfg(feature = "alloc")]
 pub mod enn;
-#[cfg(feature = "alloc")]
 pub mod etdump;
 pub mod flat_tensor;
 pub mod flat_tensor_legacy;
-#[cfg(feature = "alloc")]
 pub mod mlx;
-#[cfg(feature = "alloc")]
 pub mod native;
 pub mod program;
-#[cfg(feature = "alloc")]
 pub mod qnn;
-#[cfg(feature = "alloc")]
 pub mod qnn_legacy;
 pub mod scalar;
-#[cfg(feature = "alloc")]
 pub mod tosa;
-#[cfg(feature = "alloc")]
 pub mod vulkan;
-#[cfg(feature = "alloc")]
 pub mod xnnpack;

@@ -1,20 +1,41 @@
-//! The headers, declared for reading and writing. They are read from the first 64 bytes.
+//! The headers, declared with binrw for reading and writing. They are read from the first 64 bytes.
 //! The layouts are in format.md §1.1 and §2.1.
 
-use super::fields::integers;
+use alloc::vec::Vec;
+use binrw::io::Cursor;
+use binrw::meta::ReadMagic;
+use binrw::{BinRead, BinWrite, binrw};
+
+use super::fields::header;
 use crate::error::{Error, ErrorKind, Magic, PathComponent, Result};
 use crate::foreign::ForeignFormat;
 use crate::limits::HEAD;
-use pte_flat::bytes::{u32_at, wide};
+use pte_flat::bytes::wide;
 use pte_schema::{flat_tensor, program};
 
-integers! { b"eh00",
+/// The first 8 bytes of every FlatBuffers file.
+#[binrw]
+#[brw(little)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StandardHeader {
+    /// The offset of the root table from the start of the file.
+    pub root: u32,
+    /// The identifier: `ET12` or `FT01`.
+    pub identifier: [u8; 4],
+}
+
+header! {
     /// The extended header of a `.pte`, at byte 8. It gives the end of the FlatBuffer and the start of
     /// the segments. A program without segment data has no header.
+    #[binrw]
+    #[brw(little, magic = b"eh00")]
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct ExtendedHeader {
         /// The length of this header in bytes, with its magic and without padding: 24 up to release 0.7, 32
         /// since 1.0. A newer writer may append fields.
+        #[br(assert(length >= Self::MINIMUM, ErrorKind::HeaderLength {
+            length, minimum: Self::MINIMUM,
+        }))]
         pub length: u32,
         /// The length of the FlatBuffer in bytes from the start of the file, including the headers.
         pub program_size: u64,
@@ -22,15 +43,22 @@ integers! { b"eh00",
         pub segment_base_offset: u64,
         /// The number of bytes from `segment_base_offset` to the end of the last segment. A 24-byte
         /// header does not have this field, so its value is 0.
+        #[br(if(length >= Self::CURRENT))]
+        #[bw(if(*length >= Self::CURRENT))]
         pub segment_data_size: u64,
     }
 }
 
-integers! { b"FH01",
+header! {
     /// The header of a `.ptd`, at byte 8; at byte 0 in generation 0.
+    #[binrw]
+    #[brw(little, magic = b"FH01")]
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct FlatTensorHeader {
         /// The length of this header in bytes, with its magic and without padding: always 40.
+        #[br(assert(length >= Self::MINIMUM, ErrorKind::HeaderLength {
+            length, minimum: Self::MINIMUM,
+        }))]
         pub length: u32,
         /// The length of the chunk inserted at byte 8: this header and its padding. In generation 0 it is the
         /// start of the FlatBuffer.
@@ -42,6 +70,18 @@ integers! { b"FH01",
         /// The number of bytes from `segment_base_offset` to the end of the last segment.
         pub segment_data_size: u64,
     }
+}
+
+/// A header with its padding of zeros, in the form that a writer inserts at byte 8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BinWrite)]
+#[bw(little)]
+pub struct Chunk<H: for<'a> BinWrite<Args<'a> = ()> + 'static> {
+    /// The length of the chunk in bytes.
+    #[bw(ignore)]
+    pub size: u64,
+    /// The header in the chunk.
+    #[bw(pad_size_to = *size)]
+    pub header: H,
 }
 
 /// The headers of a file of either kind.
@@ -57,11 +97,21 @@ impl ExtendedHeader {
     pub const MINIMUM: u32 = 24;
     /// The length of the current form in bytes.
     pub const CURRENT: u32 = 32;
+
+    /// Returns the header as stored, without padding and without unknown fields.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        to_bytes(self)
+    }
 }
 
 impl FlatTensorHeader {
     /// The length of the only form in bytes.
     pub const MINIMUM: u32 = 40;
+
+    /// Returns the header as stored, without padding.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        to_bytes(self)
+    }
 }
 
 impl Head {
@@ -74,8 +124,8 @@ impl Head {
         let head = head.get(..HEAD).unwrap_or(head);
         if let Some(magic) = versioned(head, 0, &FLAT_TENSOR_MAGIC) {
             known_header(magic, FLAT_TENSOR_MAGIC, 0)?;
-            return read_header(FlatTensorHeader::read, FlatTensorHeader::MINIMUM, head, 0, len)
-                .map(|header| Self::Ptd(header, true));
+            return read_header(head, 0, FlatTensorHeader::MINIMUM, len)
+                .map(|h| Self::Ptd(h, true));
         }
         if let Some(identifier) = versioned(head, 4, &PROGRAM) {
             known_identifier(identifier, PROGRAM)?;
@@ -100,8 +150,7 @@ impl Head {
     fn pte(head: &[u8], len: u64) -> Result<Self> {
         let Some(magic) = versioned(head, 8, &EXTENDED_MAGIC) else { return Ok(Self::Pte(None)) };
         known_header(magic, EXTENDED_MAGIC, 8)?;
-        read_header(ExtendedHeader::read, ExtendedHeader::MINIMUM, head, 8, len)
-            .map(|header| Self::Pte(Some(header)))
+        read_header(head, 8, ExtendedHeader::MINIMUM, len).map(|header| Self::Pte(Some(header)))
     }
 
     fn ptd(head: &[u8], len: u64) -> Result<Self> {
@@ -112,8 +161,7 @@ impl Head {
             });
         };
         known_header(magic, FLAT_TENSOR_MAGIC, 8)?;
-        read_header(FlatTensorHeader::read, FlatTensorHeader::MINIMUM, head, 8, len)
-            .map(|header| Self::Ptd(header, false))
+        read_header(head, 8, FlatTensorHeader::MINIMUM, len).map(|header| Self::Ptd(header, false))
     }
 }
 
@@ -142,21 +190,18 @@ fn known_header(magic: [u8; 4], known: [u8; 4], at: u64) -> Result<()> {
 }
 
 /// Reads the header at `at`, whose magic was already compared.
-fn read_header<H>(
-    read: fn(&[u8]) -> Option<H>,
-    minimum: u32,
-    head: &[u8],
-    at: usize,
-    len: u64,
-) -> Result<H> {
+fn read_header<H>(head: &[u8], at: usize, minimum: u32, len: u64) -> Result<H>
+where
+    H: for<'a> BinRead<Args<'a> = ()> + binrw::meta::ReadEndian,
+{
     let bytes = head.get(at..).unwrap_or_default();
-    read(bytes).ok_or_else(|| match u32_at(bytes, 4) {
-        Some(length) if length < minimum => {
-            Error::new(ErrorKind::HeaderLength { length, minimum }, wide(at).saturating_add(4))
-        }
+    H::read(&mut Cursor::new(bytes)).map_err(|error| match error.custom_err::<ErrorKind>() {
+        // The only field that the declaration can refuse is the length, 4 bytes after the magic.
+        Some(&kind) => Error::new(kind, wide(at).saturating_add(4)),
         // The magic was found, so the file must end inside the header.
-        length => {
-            let length = length.unwrap_or_default().max(minimum);
+        None => {
+            let length = bytes.get(4..).and_then(|rest| rest.first_chunk().copied());
+            let length = length.map_or(minimum, u32::from_le_bytes).max(minimum);
             too_short(len, wide(at).saturating_add(length.into()))
         }
     })
@@ -165,6 +210,17 @@ fn read_header<H>(
 /// Returns the error of a file that is too short. Its offset is the end of the file.
 fn too_short(len: u64, needed: u64) -> Error {
     Error::new(ErrorKind::FileTooShort { len, needed }, len)
+}
+
+fn to_bytes<H>(header: &H) -> Vec<u8>
+where
+    H: for<'a> BinWrite<Args<'a> = ()> + binrw::meta::WriteEndian,
+{
+    let mut out = Cursor::new(Vec::new());
+    // Writing to memory can fail only if memory is short.
+    let written = header.write(&mut out);
+    debug_assert!(written.is_ok(), "a header is written to memory");
+    out.into_inner()
 }
 
 pub(super) fn in_header(error: Error) -> Error {

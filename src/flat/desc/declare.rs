@@ -200,7 +200,7 @@ macro_rules! __scalar_kind {
         Kind::Scalar(ScalarDesc {
             prim: <super::$E>::PRIM,
             default: <super::$E>::number($default),
-            names: $crate::desc::declare::names(<super::$E>::DESC),
+            names: Some(<super::$E>::DESC),
             of: None,
             optional: false,
         })
@@ -338,11 +338,9 @@ macro_rules! __since {
         None
     };
     ($since:literal) => {
-        $crate::desc::declare::since_release(stringify!($since))
+        Some(stringify!($since))
     };
 }
-
-use crate::desc::EnumDesc;
 
 pub use crate::{
     __desc as desc, __list_kind as list_kind, __member as member, __optional_kind as optional_kind,
@@ -360,16 +358,6 @@ pub const fn plain(name: &'static str) -> &'static str {
         },
         _ => name,
     }
-}
-
-/// Returns the names of an enum's values. Without `alloc` no reader needs them, and declarations must be small.
-pub const fn names(desc: &'static EnumDesc) -> Option<&'static EnumDesc> {
-    if cfg!(feature = "alloc") { Some(desc) } else { None }
-}
-
-/// Returns the release that added a field, unless no reader needs it, as for [`names`].
-pub const fn since_release(release: &'static str) -> Option<&'static str> {
-    if cfg!(feature = "alloc") { Some(release) } else { None }
 }
 
 /// Returns the largest of `depths`; 0 if there are none.

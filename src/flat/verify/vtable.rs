@@ -9,11 +9,11 @@ use crate::desc::{EIGHTS, Form, PLACES, TableDesc};
 use crate::error::Result;
 
 /// The layout that a vtable gives to a table type. It has the size of a cache line, so an index
-/// becomes an address by a shift. Without `alloc` it is as small as can be.
+/// becomes an address by a shift.
 ///
 /// It is filled in place, since moving it afterwards would take longer than proving it. A partly
 /// filled layout is never used: the error that stopped the filling ends the verification.
-#[cfg_attr(feature = "alloc", repr(align(64)))]
+#[repr(align(64))]
 pub(super) struct VtableLayout {
     desc: &'static TableDesc,
     vtable: u32,
