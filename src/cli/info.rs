@@ -388,7 +388,7 @@ fn show_sections(summary: &SectionSummary, out: &mut Output) -> fmt::Result {
     facts.extend(summary.sections.iter().map(section_amount));
     facts.extend(summary.scratch.map(|scratch| format!("scratch of {}", text::bytes(scratch))));
     facts.extend(summary.scratch_peak.map(|peak| format!("used up to {}", text::bytes(peak))));
-    let macs = summary.macs_estimate.map(text::grouped);
+    let macs = summary.macs_estimate.map(grouped);
     facts.extend(macs.map(|macs| format!("about {macs} multiplications")));
     if !facts.is_empty() {
         label(out, "", &format!("  {DIM}{}{DIM:#}", facts.join(" · ")))?;

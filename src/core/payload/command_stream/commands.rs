@@ -105,9 +105,9 @@ impl Actions {
     }
 
     /// Returns the commands of all streams.
-    pub fn commands<'b>(
+    pub fn commands(
         &self,
-        bytes: &'b [u8],
+        bytes: &[u8],
     ) -> impl Iterator<Item = Result<Command, Malformed>> {
         self.streams.iter().flat_map(move |range| Words { bytes, at: range.start, end: range.end })
     }
