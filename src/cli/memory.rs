@@ -30,11 +30,12 @@ pub(super) mod svg;
 
 /// Show memory plans, pool sizes, live ranges, and the tensors of each peak
 ///
-/// For each arena: planned bytes, the greatest end of a tensor, the peak and its instruction, and the
-/// tensors that are live at the peak. A tensor is live from the instruction that defines it to the
-/// last that uses it; inputs from the start, outputs to the end, state throughout. Instructions count
-/// in the order of the file. A tensor that a loop carries is live in the whole loop. A tensor that one
-/// branch writes and the code after the join reads is live in the other branch too. So with jumps a peak may be too high and is never too low. Dynamic sizes count at their upper
+/// For each arena: planned bytes, the greatest end of a tensor, the peak and its instruction, and
+/// the tensors that are live at the peak. A tensor is live from the instruction that defines it to
+/// the last that uses it; inputs from the start, outputs to the end, state throughout. Instructions
+/// count in the order of the file. A tensor that a loop carries is live in the whole loop. A tensor
+/// that one branch writes and the code after the join reads is live in the other branch too. So
+/// with jumps a peak may be too high and is never too low. Dynamic sizes count at their upper
 /// bounds. Constants and payloads of delegates are shown as sums: the loader decides whether they
 /// take memory.
 ///

@@ -110,7 +110,8 @@ fn payloads_of_coreml_are_files() {
         let screen = good(&["info", &path]);
         assert!(screen.contains("payload of CoreML"), "{screen}");
         assert!(screen.contains("2 files, 5 B"), "{screen}");
-        assert!(good(&["check", &path]).contains("ok"));
+        let done = pte(&["check", &path]);
+        assert!(text(&done.stdout).contains("error[coreml-archive]: the payload has no model"));
         let sum = json(&["size", "--json", &path])["files"][0]["bytes"].clone();
         assert_eq!(sum, bytes.len());
         let map = good(&["map", &path]);

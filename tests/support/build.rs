@@ -11,6 +11,7 @@ use pte::schema::{mlx, qnn, qnn_legacy, vulkan, xnnpack};
 use serde_json::{Value, json};
 
 use crate::harvest::harvest;
+pub use crate::hostile::vela_block;
 
 /// Returns the file that `json` describes:
 ///
@@ -213,18 +214,6 @@ fn payload_with(
     assert!(out.len() as u64 + constants <= size as u64, "{} bytes do not fit {size}", out.len());
     out.resize(size, 0);
     out
-}
-
-/// Returns a block of an Ethos-U stream. The data of one with the flag 1 is a key.
-pub fn vela_block(name: &str, flag: u8, data: &[u8]) -> Vec<u8> {
-    let mut block = name.as_bytes().to_vec();
-    block.resize(16, 0);
-    block.extend((data.len() as u32).to_le_bytes());
-    block.push(flag);
-    block.resize(32, 0);
-    block.extend(data);
-    block.resize(block.len().next_multiple_of(16), 0);
-    block
 }
 
 const PTE_FIELDS: [&str; 4] =

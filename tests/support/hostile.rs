@@ -214,3 +214,15 @@ fn entries(mut b: Builder, entries: Vec<At>) -> Vec<u8> {
     let root = b.lists("FlatTensor", &[("segments", segments), ("named_data", entries)]);
     b.finish(root, &[0; 8])
 }
+
+/// Returns a block of an Ethos-U stream. The data of one with the flag 1 is a key.
+pub fn vela_block(name: &str, flag: u8, data: &[u8]) -> Vec<u8> {
+    let mut block = name.as_bytes().to_vec();
+    block.resize(16, 0);
+    block.extend((data.len() as u32).to_le_bytes());
+    block.push(flag);
+    block.resize(32, 0);
+    block.extend(data);
+    block.resize(block.len().next_multiple_of(16), 0);
+    block
+}

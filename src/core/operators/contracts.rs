@@ -36,7 +36,8 @@ pub fn element_args(terms: &[Term]) -> impl Iterator<Item = (u8, ElementKind)> {
     terms.iter().filter_map(|term| term.holds.element_arg())
 }
 
-/// Returns the dimensions and other bounded Ints that an exporter writes as constants, each with its condition's subject.
+/// Returns the dimensions and other bounded Ints that an exporter writes as constants, each with the subject of its
+/// condition.
 pub fn constant_args(terms: &[Term]) -> impl Iterator<Item = (u8, Subject)> {
     terms.iter().filter_map(|term| Some((term.holds.constant_arg()?, term.about)))
 }

@@ -56,7 +56,12 @@ impl Package {
     /// Returns the files of a payload with these sections. A reference to named data has none.
     pub fn new(sections: Sections) -> Self {
         let files = sections.sections.into_iter().filter(|section| section.name == coreml::NAME);
-        Self { files: files.filter_map(|section| Some((section.file?, section.range))).collect() }
+        let mut files: Vec<_> =
+            files.filter_map(|section| Some((section.file?, section.range))).collect();
+        // Of two files with one path, the first counts.
+        cost::sort(files.len());
+        files.sort_by(|(one, _), (other, _)| one.cmp(other));
+        Self { files }
     }
 
     /// Returns the range of the model; `None` if the payload has none, or a compiled one.
@@ -80,7 +85,9 @@ impl Package {
     }
 
     fn file(&self, path: &str) -> Option<Range<u64>> {
-        self.files.iter().find(|(known, _)| known == path).map(|(_, range)| range.clone())
+        cost::look_up(path, self.files.len());
+        let nth = self.files.partition_point(|(known, _)| known.as_str() < path);
+        self.files.get(nth).filter(|(known, _)| known == path).map(|(_, range)| range.clone())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     Made, call, chains, delegate_call, delegated, delegated_to, entries, entry, external, input,
-    one_plan, operator, program, root, segments, strides, with_constants,
+    one_plan, operator, program, root, segments, strides, vela_block, with_constants,
 };
 use crate::tables::{Builder, Field, Version, number};
 use Field::{Number, To};
@@ -348,7 +348,7 @@ pub(super) const FAMILIES: &[(&str, &[&str], fn(Builder, usize) -> Made)] = &[
         payload.extend(graph);
         delegated_to(b.version, "MLXBackend", &payload, n, &[])
     }),
-    ("n calls of Vulkan, all of one list of n tensors without dimensions", &[], |b, n| {
+    ("n calls of Vulkan, all of one list of n tensors without dimensions", &["vulkan"], |b, n| {
         vulkan(b.version, n, false)
     }),
     ("n sound calls of Vulkan, all of one list of n inputs", &[], |b, n| {
@@ -369,6 +369,31 @@ pub(super) const FAMILIES: &[(&str, &[&str], fn(Builder, usize) -> Made)] = &[
         let methods = b.tables([method]);
         let root = b.lists("Program", &[("methods", methods)]);
         delegated_to(b.version, "NativeBackend", &b.alone(root), 1, &[])
+    }),
+    ("a command stream of Ethos-U of n unknown operations", &["ethosu"], |b, n| {
+        let mut commands = b"COP1".to_vec();
+        let action = 2 | (n as u32 & 0xffff) << 16 | (n as u32 >> 16) << 8;
+        commands.extend(action.to_le_bytes());
+        commands.extend([0xff, 0, 0, 0].repeat(n));
+        let payload =
+            [("vela_bin_stream", &b""[..]), ("cmd_data", &commands), ("vela_end_stream", b"")]
+                .map(|(name, bytes)| vela_block(name, 0, bytes));
+        delegated_to(b.version, "EthosUBackend", &payload.concat(), 1, &[])
+    }),
+    ("n delegates of Core ML, each with an archive that is cut", &["coreml"], |mut b, n| {
+        let payloads = b.each(0..n, |b, _| {
+            let data = b.bytes(br#"}"0":"0.a"{:"nerdlihc"#);
+            b.lists("BackendDelegateInlineData", &[("data", data)])
+        });
+        let (payloads, id) = (b.tables(payloads), b.text("CoreMLBackend"));
+        let delegates = b.each(0..n, |b, nth| {
+            let reference = b.table("BackendDelegateDataReference", &[("index", number(nth))]);
+            b.lists("BackendDelegate", &[("id", id), ("processed", reference)])
+        });
+        let delegates = b.tables(delegates);
+        let plan = b.lists("ExecutionPlan", &[("delegates", delegates)]);
+        let plans = b.tables([plan]);
+        root(b, &[("execution_plan", plans), ("backend_delegate_data", payloads)], &[])
     }),
     ("n delegates of QNN, with one spec of n op packages", &["qnn"], |b, n| {
         let mut b = b.version.qnn();
@@ -416,7 +441,7 @@ pub(super) const FAMILIES: &[(&str, &[&str], fn(Builder, usize) -> Made)] = &[
         "n delegates, each with a segment",
         &["contents", "container", "linked", "payloads"],
         |mut b, n| {
-            let ids = [b.text("XnnpackBackend"), b.text("VulkanBackend")];
+            let ids = [b.text("XnnpackBackend"), b.text("MPSBackend")];
             let delegates = b.each(0..n, |b, nth| {
                 let fields = [("location", Number(1)), ("index", number(n - nth - 1))];
                 let payload = b.table("BackendDelegateDataReference", &fields);

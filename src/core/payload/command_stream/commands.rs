@@ -105,10 +105,7 @@ impl Actions {
     }
 
     /// Returns the commands of all streams.
-    pub fn commands(
-        &self,
-        bytes: &[u8],
-    ) -> impl Iterator<Item = Result<Command, Malformed>> {
+    pub fn commands(&self, bytes: &[u8]) -> impl Iterator<Item = Result<Command, Malformed>> {
         self.streams.iter().flat_map(move |range| Words { bytes, at: range.start, end: range.end })
     }
 }
