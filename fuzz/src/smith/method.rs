@@ -219,7 +219,7 @@ impl Smith<'_, '_> {
         };
         let value = Some(self.bytes()?);
         let specs = vec![model::CompileSpec { key: Some(self.text()?), value }];
-        let id = *self.random.choose(&["DemoBackend", "CoreMLBackend", "Other"])?;
+        let id = *self.random.choose(&["DemoBackend", "NeuropilotBackend", "Other"])?;
         let delegates = self.plan.delegates.get_or_insert_default();
         let delegate_index = i32::try_from(delegates.len()).unwrap_or(i32::MAX);
         delegates.push(model::BackendDelegate {

@@ -547,6 +547,7 @@ impl<'p> Builder<'p> {
     }
 
     /// Sets the name of a constant.
+    #[cfg(feature = "json")]
     pub(super) fn set_name(&mut self, id: u32, name: &'p str) {
         cost::look_up("", self.graph.labels.len());
         self.graph.labels.insert(id, name);
