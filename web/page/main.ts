@@ -10,15 +10,7 @@ import { memory } from "./views/memory.js";
 import { operators } from "./views/operators.js";
 import { sizes } from "./views/size.js";
 import { summary } from "./views/summary.js";
-
-/** What a view may ask of the page. */
-export interface Page {
-  files: Opened[];
-  /** Shows a tab, at a place of the file if there is one. */
-  go(tab: string, place?: number | string): void;
-  /** The place that {@link go} was called with; a view takes it once. */
-  place: number | string | undefined;
-}
+import type { Page } from "./page.js";
 
 type View = (file: Opened, page: Page) => Promise<Child>;
 

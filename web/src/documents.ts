@@ -75,6 +75,7 @@ export interface Documents {
       runtime: string;
       help: string;
       sections: Array<string>;
+      page: string;
     };
   };
   graph: {
@@ -109,8 +110,8 @@ export interface Documents {
         id: string;
         kind: string;
         value?: number;
-        text?: string;
         argument?: number;
+        text?: string;
         name?: string;
         inputs?: Array<number>;
         outputs?: Array<number>;
@@ -246,6 +247,20 @@ export interface Documents {
             count: number;
             bytes: number;
           };
+        };
+        sections?: {
+          read: number;
+          unreadable: number;
+          versions: Array<string>;
+          targets: Array<string>;
+          scratch: null | number;
+          sections: Array<{
+            name: string;
+            count: number;
+            bytes: number;
+          }>;
+          scratch_peak?: number;
+          macs_estimate?: number;
         };
       }>;
       constants?: {
@@ -555,6 +570,7 @@ export interface Documents {
       runtime: string;
       help: string;
       sections: Array<string>;
+      page: string;
     }>;
   };
   size: {
@@ -610,16 +626,17 @@ export interface Documents {
       memory_id?: number;
       memory_offset?: number;
       delegate?: number;
-      backend?: string;
       value?: number;
+      name?: string;
       node?: number;
-      operator?: string;
-      input?: string;
+      operator?: null | string;
+      input?: null | string;
       quantization?: null | {
         kind: string;
         scale: number;
         zero_point: number;
       };
+      backend?: string;
     }>;
   };
 }

@@ -2,10 +2,9 @@
 
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import type { Source } from "./source.js";
 
-/** Opens a regular file. */
-export function openPath(path: string | URL): Source {
+/** Opens a regular file as a source. */
+export function openPath(path: string | URL) {
   const file = openSync(path, "r");
   const facts = fstatSync(file);
   if (!facts.isFile()) {
@@ -14,7 +13,7 @@ export function openPath(path: string | URL): Source {
   }
   return {
     size: facts.size,
-    read(offset, length) {
+    read(offset: number, length: number) {
       const bytes = new Uint8Array(Math.min(length, facts.size - offset));
       return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, offset));
     },

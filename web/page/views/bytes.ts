@@ -3,7 +3,7 @@
 import { card, count, h, hex, size, type Child } from "../dom.js";
 import type { Opened } from "../engine.js";
 import { fieldList, fieldsAround, hexView } from "../hex.js";
-import type { Page } from "../main.js";
+import type { Page } from "../page.js";
 
 interface Range {
   begin: number;

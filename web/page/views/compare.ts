@@ -2,7 +2,7 @@
 
 import { card, count, h, many, size, table, type Child } from "../dom.js";
 import type { Opened } from "../engine.js";
-import type { Page } from "../main.js";
+import type { Page } from "../page.js";
 
 export async function compare(file: Opened, page: Page): Promise<Child> {
   const others = page.files.filter((other) => other !== file && other.isData === file.isData);

@@ -3,7 +3,7 @@
 import { h, hex, many, type Child } from "../dom.js";
 import type { Opened } from "../engine.js";
 import { fieldList, fieldsAround, hexView } from "../hex.js";
-import type { Page } from "../main.js";
+import type { Page } from "../page.js";
 import { tally } from "./summary.js";
 
 interface Finding {

@@ -4,7 +4,7 @@ import { select } from "d3-selection";
 import { zoom, zoomIdentity, type ZoomTransform } from "d3-zoom";
 import { count, h, many, s, type Child } from "../dom.js";
 import type { Opened } from "../engine.js";
-import type { Page } from "../main.js";
+import type { Page } from "../page.js";
 import { histogram } from "./histogram.js";
 import { attribute, kindOf, Layers, type Box, type GraphNode, type Layer } from "./layers.js";
 import { layout, prepare, stop, type Picture, type Placed } from "./layout.js";

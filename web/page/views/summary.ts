@@ -2,7 +2,7 @@
 
 import { card, count, h, many, size, table, type Child } from "../dom.js";
 import type { Opened } from "../engine.js";
-import type { Page } from "../main.js";
+import type { Page } from "../page.js";
 
 declare const RELEASES: string[];
 
