@@ -4,7 +4,7 @@ use std::fs;
 use std::process::{Command, Output};
 
 use super::{LINEAR, good, pte, text};
-use crate::support::{asm, files, shared, thinned};
+use crate::support::{asm, coreml, files, shared, thinned};
 
 /// Runs the command in an address space of `kilobytes`.
 #[cfg(target_os = "linux")]
@@ -42,6 +42,40 @@ fn too_little_memory_is_an_error_with_the_needed_amount() {
     }
     let done = run_in_memory(4_000_000, &["map", path]);
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+}
+
+/// Two bytes of a model may be an operation, an output, or an argument: none has more than a share of the memory.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_model_of_core_ml_needs_little_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("coreml.blob");
+    let path = path.to_str().unwrap();
+    let pieces = coreml::field(3, b"").repeat(300_000);
+    let argument = coreml::field(2, &coreml::field(1, b"").repeat(300_000));
+    let blocks = [
+        ("an honest one", coreml::field(3, &coreml::field(1, &[b'x'; 600_000]))),
+        ("operations", pieces.clone()),
+        ("outputs", coreml::field(3, &pieces)),
+        ("arguments", coreml::field(3, &coreml::field(2, &argument))),
+    ];
+    let mut least = 40_000;
+    for (name, block) in blocks {
+        fs::write(path, coreml::program(&block)).unwrap();
+        let is_enough = |kilobytes: u32| {
+            ["check", "info"].iter().all(|verb| {
+                let done = run_in_memory(kilobytes, &[verb, path]);
+                matches!(done.status.code(), Some(0 | 1))
+            })
+        };
+        match name {
+            "an honest one" => {
+                let steps = (least..600_000).step_by(8_000 * thinned(2));
+                least = steps.clone().find(|&kilobytes| is_enough(kilobytes)).unwrap();
+            }
+            _ => assert!(is_enough(least + 16_000), "{name} in {least} kB and 16 MB"),
+        }
+    }
 }
 
 /// Rows are made one at a time: all levels of a map need no more memory than one.

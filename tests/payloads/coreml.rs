@@ -11,6 +11,7 @@ use pte::payload::{PayloadContents, Sections};
 use pte::tensors::ConstantRow;
 use pte::{Handle, Pte};
 
+use crate::support::coreml::field;
 use crate::support::files;
 
 /// The payload of a sample.
@@ -112,28 +113,12 @@ fn a_model_that_is_cut_has_fewer_operations_or_is_refused() {
 #[test]
 fn messages_nested_deeper_than_the_official_readers_go_are_refused() {
     // A value of a list of values, again and again; an ML Program has it as an attribute.
-    let field = |number: u32, bytes: &[u8]| {
-        let mut out = varint(u64::from(number << 3 | 2));
-        out.extend(varint(bytes.len() as u64));
-        out.extend(bytes);
-        out
-    };
     let nested = |depth: usize| {
         let value = (0..depth).fold(Vec::new(), |value, _| field(3, &field(3, &field(1, &value))));
         field(502, &field(4, &field(2, &value)))
     };
     assert!(Model::read(&nested(30)).is_ok());
     assert!(Model::read(&nested(40)).is_err());
-}
-
-fn varint(mut value: u64) -> Vec<u8> {
-    let mut out = Vec::new();
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-    out
 }
 
 #[test]

@@ -20,6 +20,7 @@ pub mod archive;
 pub mod asm;
 #[cfg(feature = "json")]
 pub mod build;
+pub mod coreml;
 pub mod exercise;
 pub mod files;
 #[cfg(feature = "json")]

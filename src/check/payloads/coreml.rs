@@ -137,11 +137,11 @@ struct Site<'r, 's, 'j, 'd, 'p, 'a> {
 
 impl Site<'_, '_, '_, '_, '_, '_> {
     /// Reports a finding at a position of the file system.
-    fn find(&mut self, rule: &'static Rule, at: u64, message: String) {
+    fn find(&mut self, rule: &'static Rule, at: u64, message: impl FnOnce() -> String) {
         let offset = self.start.saturating_add(at);
         let delegate = self.judge.delegate(self.payload.users.first());
         let path = || path_in_graph(delegate, "model", &[]);
-        self.judge.out.find(rule, offset, path, || message);
+        self.judge.out.find(rule, offset, path, message);
     }
 
     /// Judges the arguments of calls. All delegates with the payload are judged.
@@ -190,7 +190,7 @@ fn archive(
     };
     let Some(range) = package.model() else {
         if !package.is_compiled() {
-            site.find(&COREML_ARCHIVE, 0, "the payload has no model".into());
+            site.find(&COREML_ARCHIVE, 0, || "the payload has no model".into());
         }
         return Ok(());
     };
@@ -201,7 +201,7 @@ fn archive(
             metadata.as_ref().and_then(|all| all.method(plan.view.name().unwrap_or_default()));
         if names.is_none_or(|names| names.outputs.is_empty()) {
             let message = "metadata.json does not name the inputs and outputs of the method";
-            site.find(&COREML_ARCHIVE, 0, message.into());
+            site.find(&COREML_ARCHIVE, 0, || message.into());
         }
     }
     metadata.iter().for_each(|metadata| site.calls(metadata));
@@ -210,15 +210,15 @@ fn archive(
     let model = match Model::read(&model_bytes) {
         Err(why) if site.payload.users.is_empty() => return Err(why),
         Err(why) => {
-            site.find(&COREML_MODEL, at, reason(&why));
+            site.find(&COREML_MODEL, at, || reason(&why));
             return Ok(());
         }
         Ok(model) => model,
     };
     let weights = &mut |constant: Constant<'_>| wrong_weights(&package, constant, &mut read);
-    for (rule, near, message) in program::judge(&model, metadata.as_ref(), weights) {
+    program::judge(&model, metadata.as_ref(), weights, &mut |rule, near, message| {
         site.find(rule, at.saturating_add(model.position(near)), message);
-    }
+    });
     Ok(())
 }
 

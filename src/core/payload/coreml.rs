@@ -263,7 +263,8 @@ impl<'p> Form<'_, '_, 'p> {
         for (key, constant) in operation.attributes().filter(|(key, _)| *key != "name") {
             self.argument(key, constant, &mut reads);
         }
-        for output in operation.outputs() {
+        // An output without a name cannot be read. Two bytes of a model are one.
+        for output in operation.outputs().filter(|output| !output.name.is_empty()) {
             cost::look_up(output.name, outputs.len());
             let role = match outputs.get(output.name) {
                 Some(&argument) => (Role::Output, argument),

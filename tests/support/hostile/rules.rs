@@ -4,6 +4,7 @@ use super::{
     Made, call, chains, delegate_call, delegated, delegated_to, entries, entry, external, input,
     one_plan, operator, program, root, segments, strides, vela_block, with_constants,
 };
+use crate::coreml;
 use crate::tables::{Builder, Field, Version, number};
 use Field::{Number, To};
 use binrw::BinWrite;
@@ -394,6 +395,10 @@ pub(super) const FAMILIES: &[(&str, &[&str], fn(Builder, usize) -> Made)] = &[
         let plan = b.lists("ExecutionPlan", &[("delegates", delegates)]);
         let plans = b.tables([plan]);
         root(b, &[("execution_plan", plans), ("backend_delegate_data", payloads)], &[])
+    }),
+    ("an ML Program of Core ML of n operations without a name", &["coreml"], |b, n| {
+        let payload = coreml::program(&coreml::field(3, b"").repeat(n));
+        delegated_to(b.version, "CoreMLBackend", &payload, 1, &[])
     }),
     ("n delegates of QNN, with one spec of n op packages", &["qnn"], |b, n| {
         let mut b = b.version.qnn();

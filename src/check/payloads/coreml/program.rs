@@ -13,22 +13,22 @@ use pte_core::payload::coreml::{Metadata, Names};
 use pte_flat::cost;
 use pte_flat::quoted::Quoted;
 
-/// A finding: its rule, a text of the model at its place, and the message.
-type Finding<'p> = (&'static Rule, &'p str, String);
+/// Takes a finding: its rule, a text of the model at its place, and what makes the message. Findings are not collected,
+/// since two bytes of a model may make one.
+type Find<'f, 'p> = dyn FnMut(&'static Rule, &'p str, &dyn Fn() -> String) + 'f;
 
 /// Judges the functions of a model. `weights` returns what is wrong with a constant whose elements are in a file.
-/// Returns the findings: at most one for each name of the model, and one for each constant.
 pub(super) fn judge<'p>(
     model: &Model<'p>,
     metadata: Option<&Metadata>,
     weights: &mut dyn FnMut(Constant<'p>) -> Option<String>,
-) -> Vec<Finding<'p>> {
-    let mut found = Vec::new();
+    find: &mut Find<'_, 'p>,
+) {
     for function in model.functions() {
-        let mut scope = Scope { weights, found: &mut found, names: BTreeSet::new() };
+        let mut scope = Scope { weights, find, names: BTreeSet::new() };
         match function.block() {
             Some(block) => scope.function(&function, block),
-            None => scope.find(function.name, || {
+            None => scope.report(function.name, &|| {
                 let opset = Quoted(function.opset());
                 format!("function {} has no block for its opset {opset}", Quoted(function.name))
             }),
@@ -40,18 +40,12 @@ pub(super) fn judge<'p>(
         && let Some(names) = metadata.and_then(Metadata::only)
         && let Some(block) = function.block()
     {
-        ends(&function, block, &names, &mut found);
+        ends(&function, block, &names, find);
     }
-    found
 }
 
 /// Reports inputs and outputs that the metadata names and a function does not have.
-fn ends<'p>(
-    function: &Function<'p>,
-    block: Block<'p>,
-    names: &Names<'_>,
-    found: &mut Vec<Finding<'p>>,
-) {
+fn ends<'p>(function: &Function<'p>, block: Block<'p>, names: &Names<'_>, find: &mut Find<'_, 'p>) {
     let inputs: BTreeSet<&str> = function.inputs().map(|input| input.name).collect();
     let outputs: BTreeSet<&str> = block.outputs().collect();
     cost::sort(inputs.len().saturating_add(outputs.len()));
@@ -61,11 +55,10 @@ fn ends<'p>(
         for name in names {
             cost::look_up(name, known.len());
             if !known.contains(name) {
-                let message = format!(
-                    "metadata.json names the {what} {}, which the model does not have",
-                    Quoted(name)
-                );
-                found.push((&COREML_PROGRAM, function.name, message));
+                find(&COREML_PROGRAM, function.name, &|| {
+                    let name = Quoted(name);
+                    format!("metadata.json names the {what} {name}, which the model does not have")
+                });
             }
         }
     }
@@ -74,13 +67,13 @@ fn ends<'p>(
 /// The values that are defined at a place of a function.
 struct Scope<'s, 'p> {
     weights: &'s mut dyn FnMut(Constant<'p>) -> Option<String>,
-    found: &'s mut Vec<Finding<'p>>,
+    find: &'s mut Find<'s, 'p>,
     names: BTreeSet<&'p str>,
 }
 
 impl<'p> Scope<'_, 'p> {
-    fn find(&mut self, near: &'p str, message: impl FnOnce() -> String) {
-        self.found.push((&COREML_PROGRAM, near, message()));
+    fn report(&mut self, near: &'p str, message: &dyn Fn() -> String) {
+        (self.find)(&COREML_PROGRAM, near, message);
     }
 
     fn function(&mut self, function: &Function<'p>, block: Block<'p>) {
@@ -95,7 +88,7 @@ impl<'p> Scope<'_, 'p> {
         cost::look_up(name, self.names.len());
         let is_new = self.names.insert(name);
         if !is_new {
-            self.find(name, || format!("the value {} is defined twice", Quoted(name)));
+            self.report(name, &|| format!("the value {} is defined twice", Quoted(name)));
         }
         is_new
     }
@@ -103,7 +96,9 @@ impl<'p> Scope<'_, 'p> {
     fn uses(&mut self, name: &'p str) {
         cost::look_up(name, self.names.len());
         if !self.names.contains(name) {
-            self.find(name, || format!("the value {} is used before it is defined", Quoted(name)));
+            self.report(name, &|| {
+                format!("the value {} is used before it is defined", Quoted(name))
+            });
         }
     }
 
@@ -130,7 +125,7 @@ impl<'p> Scope<'_, 'p> {
     fn operation(&mut self, operation: Operation<'p>, own: &mut Vec<&'p str>) {
         let operator = operation.operator();
         if !is_known(operator) {
-            self.find(operator, || format!("unknown operator {}", Quoted(operator)));
+            self.report(operator, &|| format!("unknown operator {}", Quoted(operator)));
         }
         for (_, binding) in operation.inputs() {
             match binding {
@@ -153,7 +148,7 @@ impl<'p> Scope<'_, 'p> {
 
     fn constant(&mut self, near: &'p str, constant: Constant<'p>) {
         if let Some(message) = (self.weights)(constant) {
-            self.found.push((&COREML_WEIGHTS, near, message));
+            (self.find)(&COREML_WEIGHTS, near, &|| message.clone());
         }
     }
 }
