@@ -64,7 +64,7 @@ fn row(path: &Path, name: &str) {
     println!();
 }
 
-/// Returns a program with a constant of so many bytes.
+/// Returns a program with a constant of `bytes` bytes.
 fn hollow(bytes: u64) -> (PteBuilder<'static>, Vec<ExecutionPlan>) {
     let mut builder = PteBuilder::new();
     let index = builder.constant(Blob::Zeros(bytes)).unwrap_or_else(|error| panic!("{error}"));

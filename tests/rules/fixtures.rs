@@ -64,6 +64,15 @@ fn broken(rule: &Rule) -> Result<String, String> {
     Ok(format!("{} ({})\n{messages}", rule.id, rule.severity))
 }
 
+/// Asserts that one rule is found broken once, with a part of the message.
+#[track_caller]
+pub(super) fn is_broken(found: &[(String, String)], rule: &str, part: &str) {
+    assert!(
+        matches!(found, [(id, message)] if id == rule && message.contains(part)),
+        "{part}: {found:?}"
+    );
+}
+
 /// Every finding: the rule, and its place and message.
 pub(super) fn judge(fixture: &Fixture) -> Vec<(String, String)> {
     let Parts { bytes, with, runtime, kernels, backends, max_memory, also } = fixture.parts();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::fixtures::judge;
+use super::fixtures::{is_broken, judge};
 use crate::support::fixture::Fixture;
 
 /// Returns the findings in the program of `base/qnn.json`, after a change of its compile specs.
@@ -18,14 +18,6 @@ fn options(delegate: &mut Value) -> &mut Value {
 
 fn remove(options: &mut Value, field: &str) {
     options.as_object_mut().unwrap().remove(field).unwrap();
-}
-
-#[track_caller]
-fn is_broken(found: &[(String, String)], rule: &str, part: &str) {
-    assert!(
-        matches!(found, [(id, message)] if id == rule && message.contains(part)),
-        "{part}: {found:?}"
-    );
 }
 
 #[test]

@@ -58,6 +58,11 @@ export const many = (value: number, noun: string) => `${count(value)} ${noun}${v
 
 export const hex = (value: number) => `0x${value.toString(16)}`;
 
+/** A card with a table; nothing if there are no rows. */
+export function listing(title: string, head: string[], rows: Child[][] | undefined): Child {
+  return rows !== undefined && rows.length > 0 && card(title, table(title, head, rows));
+}
+
 /** Makes a table. Columns whose cells are numbers are set to the right. */
 export function table(caption: string, head: string[], rows: Child[][], most = 1000): HTMLElement {
   const right = head.map(

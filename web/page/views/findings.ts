@@ -3,18 +3,11 @@
 import { h, hex, many, type Child } from "../dom.js";
 import type { Opened } from "../engine.js";
 import { fieldList, fieldsAround, hexView } from "../hex.js";
+import type { CheckedFile } from "../../dist/index.js";
 import type { Page } from "../page.js";
 import { tally } from "./summary.js";
 
-interface Finding {
-  rule: string;
-  severity: string;
-  message: string;
-  offset: number;
-  path: string;
-  why: string;
-  help: string;
-}
+type Finding = CheckedFile["findings"][number];
 
 export async function findings(file: Opened, page: Page): Promise<Child> {
   const checked: any = await file.ask("check");

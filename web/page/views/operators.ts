@@ -1,6 +1,6 @@
 // Operators and backends, and the times of a profile.
 
-import { card, count, h, size, table, type Child } from "../dom.js";
+import { card, count, h, listing, size, table, type Child } from "../dom.js";
 import type { Opened } from "../engine.js";
 
 export async function operators(file: Opened): Promise<Child> {
@@ -26,24 +26,16 @@ export async function operators(file: Opened): Promise<Child> {
             ]),
           ),
     ),
-    ops.backends.length > 0 &&
-      card(
-        "Backends",
-        table(
-          "Backends",
-          ["backend", "delegates", "calls"],
-          ops.backends.map((row: any) => [row.id, count(row.delegates), count(row.calls)]),
-        ),
-      ),
-    ops.nodes.length > 0 &&
-      card(
-        "Nodes inside delegates",
-        table(
-          "Nodes",
-          ["operator", "backend", "nodes", "datatypes"],
-          ops.nodes.map((row: any) => [row.operator, row.backend, count(row.nodes), row.datatypes.join(", ")]),
-        ),
-      ),
+    listing(
+      "Backends",
+      ["backend", "delegates", "calls"],
+      ops.backends.map((row: any) => [row.id, count(row.delegates), count(row.calls)]),
+    ),
+    listing(
+      "Nodes inside delegates",
+      ["operator", "backend", "nodes", "datatypes"],
+      ops.nodes.map((row: any) => [row.operator, row.backend, count(row.nodes), row.datatypes.join(", ")]),
+    ),
     ops.files[0].methods.length > 1 &&
       card(
         "By method",

@@ -1,6 +1,6 @@
 // The summary: whether the file loads, where, and what it has.
 
-import { card, count, h, many, size, table, type Child } from "../dom.js";
+import { card, count, h, listing, many, size, table, type Child } from "../dom.js";
 import type { Opened } from "../engine.js";
 import type { Page } from "../page.js";
 
@@ -75,33 +75,21 @@ export async function summary(file: Opened, page: Page): Promise<Child> {
           ),
         ),
       parts(info),
-      info.dtypes?.length > 0 &&
-        card(
-          "Dtypes",
-          table(
-            "Dtypes",
-            ["dtype", "tensors", "bytes"],
-            info.dtypes.map((row: any) => [row.dtype, count(row.tensors), size(row.bytes)]),
-          ),
-        ),
-      info.largest?.length > 0 &&
-        card(
-          "Largest",
-          table(
-            "Largest data",
-            ["key", "bytes"],
-            info.largest.map((row: any) => [row.key, size(row.bytes)]),
-          ),
-        ),
-      info.members?.length > 0 &&
-        card(
-          "Members",
-          table(
-            "Members",
-            ["name", "count", "bytes"],
-            info.members.map((row: any) => [row.name, count(row.count), size(row.bytes)]),
-          ),
-        ),
+      listing(
+        "Dtypes",
+        ["dtype", "tensors", "bytes"],
+        info.dtypes?.map((row: any) => [row.dtype, count(row.tensors), size(row.bytes)]),
+      ),
+      listing(
+        "Largest",
+        ["key", "bytes"],
+        info.largest?.map((row: any) => [row.key, size(row.bytes)]),
+      ),
+      listing(
+        "Members",
+        ["name", "count", "bytes"],
+        info.members?.map((row: any) => [row.name, count(row.count), size(row.bytes)]),
+      ),
     ),
   ];
 }
