@@ -33,10 +33,10 @@ pub struct TableDesc {
     /// The maximum nesting of tables in a value of this type, up to the next recursive field. Only
     /// marked fields may be recursive, so the verifier needs no other depth limit.
     pub depth: u32,
-    /// The fields that the verifier reads, by ascending slot. Only the first `refs_len` entries are
-    /// used. For a rare table (recursive, or with too many references for a layout), `refs_len` is
-    /// larger than the array.
-    refs: [Ref; MAX_REFS],
+    /// What the verifier reads of the fields, by ascending slot; adjacent in memory. Only the first
+    /// `refs_len` entries are used. For a rare table (recursive, or with too many references for a
+    /// layout), `refs_len` is larger than the array.
+    refs: [To; MAX_REFS],
     refs_len: u16,
     /// The inline bytes of each slot; empty for a slot without a field.
     pub(crate) inline: [Inline; MAX_SLOTS],
@@ -56,15 +56,6 @@ pub struct TableDesc {
     pub(crate) seed: u32,
 }
 
-/// A field that the verifier reads. The entries of a table are adjacent in memory.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ref {
-    /// The field's name.
-    pub(crate) name: &'static str,
-    /// The target of the field.
-    pub(crate) to: To,
-}
-
 /// The inline bytes of one slot of a table. A slot without a field has none.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Inline {
@@ -73,15 +64,9 @@ pub(crate) struct Inline {
     /// The bits that must be 0 in the field's offset: the low bits, for alignment, and the bits
     /// from 64 up, since the fast path handles only smaller offsets.
     pub(crate) unexpected: u16,
-    /// The index of the field's offset in a layout: the index of its [`Ref`], one of [`EIGHTS`], or
-    /// [`OTHERS`].
+    /// The index of the field's offset in a layout: the index in [`TableDesc::refs`], one of [`EIGHTS`],
+    /// or [`OTHERS`].
     pub(crate) place: u16,
-}
-
-impl Ref {
-    const fn new(field: &FieldDesc, to: To) -> Self {
-        Self { name: field.name, to }
-    }
 }
 
 impl Inline {
@@ -295,7 +280,7 @@ impl TableDesc {
     /// Creates a table, checked at compile time: slots ascend, there is at most one union (which
     /// takes two slots), and the references fit a layout.
     pub const fn new(name: &'static str, fields: &'static [FieldDesc], depth: u32) -> Self {
-        let mut refs = [Ref { name: "", to: To::Str }; MAX_REFS];
+        let mut refs = [To::Str; MAX_REFS];
         let mut inline = [Inline::new(0, OTHERS); MAX_SLOTS];
         let (mut refs_len, mut eights) = (0u16, EIGHTS.as_slice());
         // The offsets to the table and to its vtable, and padding for 8-byte numbers.
@@ -328,11 +313,11 @@ impl TableDesc {
                 (Some(to @ To::Union(..)), [tag, value, ..], [first, second, ..]) => {
                     (*tag, *value) =
                         (Inline::new(1, place), Inline::new(4, place.saturating_add(1)));
-                    (*first, *second) = (Ref::new(field, to), Ref::new(field, To::Value(place)));
+                    (*first, *second) = (to, To::Value(place));
                 }
                 (Some(to), [only, ..], [first, ..]) => {
                     *only = Inline::new(size, place);
-                    *first = Ref::new(field, to);
+                    *first = to;
                 }
                 (None, [only, ..], _) => *only = Inline::new(size, place),
                 _ => panic_const("more than MAX_SLOTS slots, or MAX_REFS references"),
@@ -348,8 +333,8 @@ impl TableDesc {
         }
         let form = match refs.split_at(index(refs_len)).0 {
             [] => Form::Leaf,
-            [Ref { to: To::Union(..), .. }, _] => Form::Union,
-            [Ref { to: To::Numbers(size), .. }] => Form::Numbers(*size),
+            [To::Union(..), _] => Form::Union,
+            [To::Numbers(size)] => Form::Numbers(*size),
             _ => Form::Other,
         };
         let members = match union {
@@ -376,17 +361,19 @@ impl TableDesc {
         }
     }
 
-    /// Returns the fields that the verifier reads, by ascending slot; none for a rare table.
-    #[inline]
-    pub(crate) fn refs(&self) -> &[Ref] {
-        self.refs.get(..index(self.refs_len)).unwrap_or_default()
+    /// Returns what the verifier reads of the fields, by ascending slot; `None` for a rare table, whose
+    /// references have no layout indices. This test costs nothing more than the slicing itself.
+    #[inline(always)]
+    pub(crate) fn refs(&self) -> Option<&[To]> {
+        self.refs.get(..index(self.refs_len))
     }
 
-    /// Returns [`refs`](Self::refs); `None` for a rare table, whose references have no layout
-    /// indices. This test costs nothing more than the slicing itself.
-    #[inline(always)]
-    pub(crate) fn placed_refs(&self) -> Option<&[Ref]> {
-        self.refs.get(..index(self.refs_len))
+    /// Returns the name of the field that has the reference at `index`. A union has two references.
+    #[cold]
+    pub(crate) fn ref_name(&self, index: usize) -> &'static str {
+        let read = self.fields.iter().filter(|field| field.kind.to(0).is_some());
+        let mut halves = read.flat_map(|field| (0..field.slots()).map(move |_| field.name));
+        halves.nth(index).unwrap_or_default()
     }
 
     /// Returns the number of slots, gaps included.

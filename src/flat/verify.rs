@@ -11,7 +11,7 @@ use self::cache::{FEW_SLOTS, LayoutCache, MANY_SLOTS, SMALL_BUFFER};
 use self::seen::Notes;
 use self::vtable::VtableLayout;
 use crate::bytes::{further, index, slice_at, u32_at, wide};
-use crate::desc::{Form, Ref, TableDesc, To};
+use crate::desc::{Form, TableDesc, To};
 use crate::error::{Error, ErrorKind, PathComponent, Result};
 use crate::limits::{LISTED_TABLE, Limits, MAX_SIZE};
 use crate::view::{ProvenTable, Raw};
@@ -195,13 +195,12 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
             if !layout.fits(pos) {
                 return Err(why::misplaced(self.buf, pos, layout.vtable(), layout.extent(), desc));
             }
-            let component =
-                || PathComponent::Field(desc.refs().first().map_or("", |field| field.name));
+            let component = || PathComponent::Field(desc.ref_name(0));
             match layout.form() {
                 Form::Leaf => return Ok(()),
                 Form::Other => {
-                    return match desc.placed_refs() {
-                        Some(refs) => self.references(refs, pos, layout),
+                    return match desc.refs() {
+                        Some(refs) => self.references(refs, pos, layout, desc),
                         None => self.rare(pos, layout, desc),
                     };
                 }
@@ -233,13 +232,19 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
 
     /// Verifies the references of the table at `pos`.
     #[inline(never)]
-    fn references(&self, refs: &[Ref], pos: u32, layout: &VtableLayout) -> Result<()> {
-        for (field, offset) in refs.iter().zip(layout.offsets()) {
+    fn references(
+        &self,
+        refs: &[To],
+        pos: u32,
+        layout: &VtableLayout,
+        desc: &'static TableDesc,
+    ) -> Result<()> {
+        for (index, (&to, offset)) in refs.iter().zip(layout.offsets()).enumerate() {
             if offset == 0 {
                 continue;
             }
             let at = further(pos, offset.into());
-            let verified = match field.to {
+            let verified = match to {
                 To::Bool => self.bool(at),
                 To::Str => self.string(at),
                 To::Table(desc) => self.table(at, desc),
@@ -250,7 +255,7 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
                 To::Union(place, desc) => self.union(pos, layout.union(place), desc.members),
                 To::Value(place) => self.tagged(pos, layout.union(place)),
             };
-            Self::within(verified, || PathComponent::Field(field.name))?;
+            Self::within(verified, || PathComponent::Field(desc.ref_name(index)))?;
         }
         Ok(())
     }
