@@ -1,13 +1,13 @@
 //! `pte schema`: the declared tables as `.fbs` text.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::Common;
 use super::output::{Content, Output, formatted};
 use super::problem::{Problem, Status};
-use pte::flat::fbs;
-use pte::schema::{bundled_program, etdump, flat_tensor, flat_tensor_legacy, program};
-use pte::schema::{enn, mlx, native, qnn, tosa, vulkan, xnnpack};
+use pte::flat::{desc, fbs};
+use pte::schema::SCHEMAS;
 
 /// Print the tables as FlatBuffers schema text
 ///
@@ -23,47 +23,26 @@ Examples:
 Exit status: 0 printed, 2 usage, 3 not writable")]
 pub(super) struct Schema {
     /// The schema.
-    #[arg(default_value = "pte")]
-    which: SchemaName,
+    #[arg(value_name = "NAME", default_value = "pte", value_parser = names())]
+    which: &'static desc::Schema,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum SchemaName {
-    #[value(alias = "program")]
-    Pte,
-    #[value(alias = "flat-tensor")]
-    Ptd,
-    #[value(alias = "flat-tensor-legacy")]
-    PtdLegacy,
-    Xnnpack,
-    Vulkan,
-    Tosa,
-    Native,
-    Mlx,
-    Qnn,
-    Enn,
-    BundledProgram,
-    Etdump,
+/// Takes the names of the schemas.
+fn names() -> impl TypedValueParser<Value = &'static desc::Schema> {
+    let values = SCHEMAS.iter().filter_map(|(names, _)| {
+        let (first, others) = names.split_first()?;
+        Some(PossibleValue::new(*first).aliases(others.iter().copied()))
+    });
+    PossibleValuesParser::new(values).try_map(|name| {
+        let found = SCHEMAS.iter().find(|(names, _)| names.contains(&name.as_str()));
+        found.map(|(_, schema)| *schema).ok_or("no schema has this name")
+    })
 }
 
 impl Schema {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
-        let schema = match self.which {
-            SchemaName::Pte => &program::desc::SCHEMA,
-            SchemaName::Ptd => &flat_tensor::desc::SCHEMA,
-            SchemaName::PtdLegacy => &flat_tensor_legacy::desc::SCHEMA,
-            SchemaName::Xnnpack => &xnnpack::desc::SCHEMA,
-            SchemaName::Vulkan => &vulkan::desc::SCHEMA,
-            SchemaName::Tosa => &tosa::desc::SCHEMA,
-            SchemaName::Native => &native::desc::SCHEMA,
-            SchemaName::Mlx => &mlx::desc::SCHEMA,
-            SchemaName::Qnn => &qnn::desc::SCHEMA,
-            SchemaName::Enn => &enn::desc::SCHEMA,
-            SchemaName::BundledProgram => &bundled_program::desc::SCHEMA,
-            SchemaName::Etdump => &etdump::desc::SCHEMA,
-        };
         let mut out = Output::open(common.output.as_deref(), Content::Plain)?;
-        let written = fbs::write(schema, &mut out);
+        let written = fbs::write(self.which, &mut out);
         formatted(out, written)?;
         Ok(Status::Good)
     }

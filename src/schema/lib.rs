@@ -7,6 +7,8 @@
 #[cfg(feature = "arbitrary")]
 extern crate std;
 
+use pte_flat::desc::Schema;
+
 pub mod bundled_program;
 pub mod enn;
 pub mod etdump;
@@ -21,3 +23,20 @@ pub mod scalar;
 pub mod tosa;
 pub mod vulkan;
 pub mod xnnpack;
+
+/// Each schema with its names. The first is that of its files or of its backend; a second one is that of its root.
+pub static SCHEMAS: [(&[&str], &Schema); 13] = [
+    (&["pte", "program"], &program::desc::SCHEMA),
+    (&["ptd", "flat-tensor"], &flat_tensor::desc::SCHEMA),
+    (&["ptd-legacy", "flat-tensor-legacy"], &flat_tensor_legacy::desc::SCHEMA),
+    (&["xnnpack"], &xnnpack::desc::SCHEMA),
+    (&["vulkan"], &vulkan::desc::SCHEMA),
+    (&["tosa"], &tosa::desc::SCHEMA),
+    (&["native"], &native::desc::SCHEMA),
+    (&["mlx"], &mlx::desc::SCHEMA),
+    (&["qnn"], &qnn::desc::SCHEMA),
+    (&["qnn-legacy"], &qnn_legacy::desc::SCHEMA),
+    (&["enn"], &enn::desc::SCHEMA),
+    (&["bundled-program"], &bundled_program::desc::SCHEMA),
+    (&["etdump"], &etdump::desc::SCHEMA),
+];
