@@ -33,14 +33,11 @@ pub struct TableDesc {
     /// The maximum nesting of tables in a value of this type, up to the next recursive field. Only
     /// marked fields may be recursive, so the verifier needs no other depth limit.
     pub depth: u32,
-    /// What the verifier reads of the fields, by ascending slot; adjacent in memory. Only the first
-    /// `refs_len` entries are used. For a rare table (recursive, or with too many references for a
-    /// layout), `refs_len` is larger than the array.
-    refs: [To; MAX_REFS],
-    refs_len: u16,
+    /// What the verifier reads of the fields, by ascending slot; adjacent in memory. None for a rare
+    /// table: it is recursive, or has too many references for a layout.
+    refs: Option<&'static [To]>,
     /// The inline bytes of each slot; empty for a slot without a field.
-    pub(crate) inline: [Inline; MAX_SLOTS],
-    slots: u16,
+    pub(crate) inline: &'static [Inline],
     /// The kind of table, by the references that the verifier reads.
     pub(crate) form: Form,
     /// Whether the table has a required field.
@@ -265,9 +262,6 @@ pub(crate) const PLACES: usize = 16;
 /// The number of layout indices for fields that the verifier reads. These indices come first.
 const PLACED_REFS: u16 = 13;
 
-/// The most fields of one table that the verifier reads.
-const MAX_REFS: usize = 17;
-
 /// The layout indices of 8-byte numbers. All other fields that the verifier does not read share
 /// [`OTHERS`].
 pub(crate) const EIGHTS: [u16; 2] = [13, 14];
@@ -276,25 +270,35 @@ const OTHERS: u16 = 15;
 /// The most slots of one table.
 pub(crate) const MAX_SLOTS: usize = 20;
 
-impl TableDesc {
-    /// Creates a table, checked at compile time: slots ascend, there is at most one union (which
-    /// takes two slots), and the references fit a layout.
-    pub const fn new(name: &'static str, fields: &'static [FieldDesc], depth: u32) -> Self {
-        let mut refs = [To::Str; MAX_REFS];
-        let mut inline = [Inline::new(0, OTHERS); MAX_SLOTS];
-        let (mut refs_len, mut eights) = (0u16, EIGHTS.as_slice());
-        // The offsets to the table and to its vtable, and padding for 8-byte numbers.
-        let mut written = if fields.is_empty() { 8u16 } else { 12 };
-        let (mut free, mut union, mut rest) = (0, None, fields);
-        let (mut has_required, mut is_recursive) = (false, false);
+/// What the verifier reads of a table's fields, and the inline bytes of its slots. [`table!`](crate::table!)
+/// makes it of the right size.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct Places<const REFS: usize, const SLOTS: usize> {
+    refs: [To; REFS],
+    inline: [Inline; SLOTS],
+}
+
+/// Creates a [`TableDesc`] of its name, a constant list of its fields, and its depth.
+#[macro_export]
+macro_rules! table {
+    ($name:expr, $fields:expr, $depth:expr $(,)?) => {{
+        // Not a constant: a table may refer to itself.
+        static FIELDS: &[$crate::desc::FieldDesc] = $fields;
+        const SIZES: (usize, usize) = $crate::desc::TableDesc::sizes(FIELDS);
+        static PLACES: $crate::desc::Places<{ SIZES.0 }, { SIZES.1 }> =
+            $crate::desc::Places::of(FIELDS);
+        $crate::desc::TableDesc::new($name, FIELDS, $depth, &PLACES)
+    }};
+}
+
+impl<const REFS: usize, const SLOTS: usize> Places<REFS, SLOTS> {
+    /// Gives each reference an index in a layout, and each slot its inline bytes.
+    pub const fn of(fields: &'static [FieldDesc]) -> Self {
+        let mut refs = [To::Str; REFS];
+        let mut inline = [Inline::new(0, OTHERS); SLOTS];
+        let (mut refs_len, mut eights, mut rest) = (0u16, EIGHTS.as_slice(), fields);
         while let [field, tail @ ..] = rest {
-            assert!(field.slot >= free, "slots ascend, and a union takes two");
-            free = field.slot.saturating_add(field.slots());
-            has_required |= field.required;
-            is_recursive |= field.recursive;
-            // A union also has a tag.
-            written =
-                written.saturating_add(field.kind.inline_size()).saturating_add(field.slots());
             let to = field.kind.to(refs_len);
             let size = field.kind.inline_size();
             let place = match (to, size, eights) {
@@ -320,18 +324,60 @@ impl TableDesc {
                     *first = to;
                 }
                 (None, [only, ..], _) => *only = Inline::new(size, place),
-                _ => panic_const("more than MAX_SLOTS slots, or MAX_REFS references"),
+                _ => panic_const("the sizes are those of other fields"),
             }
             if to.is_some() {
                 refs_len = refs_len.saturating_add(field.slots());
             }
+            rest = tail;
+        }
+        Self { refs, inline }
+    }
+}
+
+impl TableDesc {
+    /// Returns the number of references and of slots of a table with these fields.
+    #[doc(hidden)]
+    pub const fn sizes(fields: &[FieldDesc]) -> (usize, usize) {
+        let (mut refs, mut slots, mut rest) = (0u16, 0, fields);
+        while let [field, tail @ ..] = rest {
+            assert!(field.slot >= slots, "slots ascend, and a union takes two");
+            slots = field.slot.saturating_add(field.slots());
+            if field.kind.to(0).is_some() {
+                refs = refs.saturating_add(field.slots());
+            }
+            rest = tail;
+        }
+        assert!(index(slots) <= MAX_SLOTS, "a vtable that is written has room for MAX_SLOTS");
+        (index(refs), index(slots))
+    }
+
+    /// Creates a table, checked at compile time: slots ascend, there is at most one union (which
+    /// takes two slots), and the references fit a layout.
+    #[doc(hidden)]
+    pub const fn new<const REFS: usize, const SLOTS: usize>(
+        name: &'static str,
+        fields: &'static [FieldDesc],
+        depth: u32,
+        places: &'static Places<REFS, SLOTS>,
+    ) -> Self {
+        // The offsets to the table and to its vtable, and padding for 8-byte numbers.
+        let mut written = if fields.is_empty() { 8u16 } else { 12 };
+        let (mut union, mut rest) = (None, fields);
+        let (mut has_required, mut is_recursive) = (false, false);
+        while let [field, tail @ ..] = rest {
+            has_required |= field.required;
+            is_recursive |= field.recursive;
+            // A union also has a tag.
+            written =
+                written.saturating_add(field.kind.inline_size()).saturating_add(field.slots());
             if let Kind::Union(desc) = field.kind {
                 assert!(union.is_none(), "a layout has room for one tag");
                 union = Some((field.slot, desc));
             }
             rest = tail;
         }
-        let form = match refs.split_at(index(refs_len)).0 {
+        let form = match places.refs.as_slice() {
             [] => Form::Leaf,
             [To::Union(..), _] => Form::Union,
             [To::Numbers(size)] => Form::Numbers(*size),
@@ -341,17 +387,15 @@ impl TableDesc {
             Some((_, desc)) => desc.members,
             None => &[],
         };
-        let is_rare = is_recursive || refs_len > PLACED_REFS;
+        let is_rare = is_recursive || REFS > index(PLACED_REFS);
         // A rare table has no layout indices, which a union needs for its two halves.
         assert!(!is_rare || matches!(form, Form::Other) && union.is_none(), "its form is Other");
         Self {
             name,
             fields,
             depth,
-            refs,
-            refs_len: if is_rare { u16::MAX } else { refs_len },
-            inline,
-            slots: free,
+            refs: if is_rare { None } else { Some(&places.refs) },
+            inline: &places.inline,
             form,
             has_required,
             union,
@@ -362,10 +406,10 @@ impl TableDesc {
     }
 
     /// Returns what the verifier reads of the fields, by ascending slot; `None` for a rare table, whose
-    /// references have no layout indices. This test costs nothing more than the slicing itself.
+    /// references have no layout indices.
     #[inline(always)]
-    pub(crate) fn refs(&self) -> Option<&[To]> {
-        self.refs.get(..index(self.refs_len))
+    pub(crate) fn refs(&self) -> Option<&'static [To]> {
+        self.refs
     }
 
     /// Returns the name of the field that has the reference at `index`. A union has two references.
@@ -379,7 +423,7 @@ impl TableDesc {
     /// Returns the number of slots, gaps included.
     #[inline]
     pub fn slots(&self) -> u16 {
-        self.slots
+        u16::try_from(self.inline.len()).unwrap_or(u16::MAX)
     }
 
     /// Returns the most bytes that the table takes in a file, including an offset to it, without

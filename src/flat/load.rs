@@ -406,7 +406,7 @@ fn shortened(text: &str) -> String {
 }
 
 /// The declaration of an unknown union member. It has no fields.
-static UNKNOWN: TableDesc = TableDesc::new("an unknown member", &[], 1);
+static UNKNOWN: TableDesc = crate::table!("an unknown member", &[], 1);
 
 /// The number of characters that are kept of a long message, at its start and at its end.
 const SHOWN_HEAD: usize = 120;

@@ -125,7 +125,7 @@ pub(crate) fn is_polyglot(region: &[u8], whole: bool) -> bool {
 }
 
 /// A root table with the version only, which has the same slot in both layouts.
-static BARE: TableDesc = TableDesc::new("FlatTensor", desc::FlatTensor.fields.split_at(1).0, 1);
+static BARE: TableDesc = pte_flat::table!("FlatTensor", desc::FlatTensor.fields.split_at(1).0, 1);
 
 /// The slot of `segments` before release 0.7.
 const OLD_SEGMENTS: u16 = 3;

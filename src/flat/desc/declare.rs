@@ -91,7 +91,7 @@ macro_rules! __desc {
             $(
                 $(#[$tm])*
                 #[doc = concat!("\n\n`", stringify!($T), "`.")]
-                pub static $T: TableDesc = TableDesc::new(
+                pub static $T: TableDesc = $crate::table!(
                     stringify!($T),
                     &[$( FieldDesc {
                         slot: $slot,

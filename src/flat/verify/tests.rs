@@ -27,7 +27,7 @@ const BOOL: ScalarDesc = ScalarDesc {
 };
 const BYTE: ScalarDesc =
     ScalarDesc { prim: Prim::U8, default: Number::Int(0), names: None, of: None, optional: false };
-static FLAG: TableDesc = TableDesc::new(
+static FLAG: TableDesc = crate::table!(
     "Flag",
     &[FieldDesc {
         slot: 0,
@@ -39,7 +39,7 @@ static FLAG: TableDesc = TableDesc::new(
     }],
     0,
 );
-static BARE: TableDesc = TableDesc::new("Bare", &[], 0);
+static BARE: TableDesc = crate::table!("Bare", &[], 0);
 
 /// Returns `n` vtables without fields, one every 4 bytes.
 fn vtables(n: usize) -> Vec<u8> {
@@ -107,7 +107,7 @@ fn one_vtable_has_a_slot_for_each_type() {
 fn long_type_names_have_different_seeds() {
     let mut seeds =
         ["OptionalTensorList", "ConstantDataOffset", "ContainerMetadata", "AllocationDetails"]
-            .map(|name| TableDesc::new(name, &[], 0).seed);
+            .map(|name| crate::table!(name, &[], 0).seed);
     seeds.sort_unstable();
     assert!(seeds.windows(2).all(|pair| pair[0] != pair[1]), "{seeds:x?}");
 }
@@ -135,7 +135,7 @@ fn after_thousands_of_misses_only_the_first_slot_is_probed() {
     assert!(kept.iter().all(|nth| found(nth) == known(nth)));
 }
 
-static BYTES: TableDesc = TableDesc::new(
+static BYTES: TableDesc = crate::table!(
     "Bytes",
     &[
         FieldDesc {
@@ -224,7 +224,7 @@ fn a_vtable_with_too_many_unknown_slots_is_odd() {
 
 static UNION: UnionDesc =
     UnionDesc { name: "Of", members: &[Member { name: "Bare", table: &BARE }] };
-static NAMED: TableDesc = TableDesc::new(
+static NAMED: TableDesc = crate::table!(
     "Named",
     &[
         FieldDesc {

@@ -163,7 +163,7 @@ impl VtableLayout {
         if desc.has_required {
             why::required(vtable, entries, desc)?;
         }
-        let newer = entries.len() > usize::from(desc.slots()) && newer_fields(entries, desc);
+        let newer = entries.len() > desc.inline.len() && newer_fields(entries, desc);
         Ok(!usual || newer)
     }
 }
