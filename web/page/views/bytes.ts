@@ -77,7 +77,7 @@ class Bytes {
     if (file.size === 0) return this.dump.replaceChildren(h("p", { class: "note" }, "The file is empty."));
     this.dump.replaceChildren(await hexView(file, offset, offset + 1, 10, ROWS));
     try {
-      const fields = await fieldsAround(file, offset, 0, 48);
+      const fields = await fieldsAround(file, offset, 0);
       if (this.offset !== offset) return;
       const here = fields.find((field) => field.begin <= offset && offset < field.end);
       if (here)

@@ -57,7 +57,7 @@ export async function findings(file: Opened, page: Page): Promise<Child> {
       { class: "tools" },
       text,
       chips,
-      h("button", { type: "button", click: () => void download(file) }, "SARIF"),
+      file.isLive && h("button", { type: "button", click: () => void download(file) }, "SARIF"),
     ),
     all.length === 0 ? h("p", { class: "empty" }, "Nothing was found: every rule holds.") : status,
     h(

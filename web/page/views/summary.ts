@@ -51,7 +51,7 @@ export async function summary(file: Opened, page: Page): Promise<Child> {
   return [
     hero,
     facts(info, isProgram),
-    isProgram && releases(file),
+    isProgram && file.isLive && releases(file),
     h(
       "div",
       { class: "columns" },
