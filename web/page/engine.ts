@@ -46,7 +46,7 @@ export interface Answers {
 export class Opened {
   /** Where the program of a bundle begins: offsets of findings count from there. */
   base = 0;
-  private readonly answers = new Map<string, Promise<any>>();
+  private readonly answers = new Map<string, Promise<unknown>>();
 
   constructor(
     private readonly engine: Answers,
@@ -96,7 +96,7 @@ const TITLES: Record<Call, string> = {
 
 interface Waiting {
   title: string;
-  resolve: (result: any) => void;
+  resolve: (result: never) => void;
   reject: (error: unknown) => void;
 }
 
@@ -159,7 +159,7 @@ export class Engine implements Answers {
     const waiting = this.waiting.get(answer.id);
     this.waiting.delete(answer.id);
     if (waiting && "error" in answer) waiting.reject(Object.assign(new Error(answer.error.message), answer.error));
-    else if (waiting && "result" in answer) waiting.resolve(answer.result);
+    else if (waiting && "result" in answer) waiting.resolve(answer.result as never);
     this.report();
   }
 

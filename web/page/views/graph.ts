@@ -1,7 +1,7 @@
 // The graph: one layer at a time, of which only what is in sight is drawn.
 
 import { select } from "d3-selection";
-import { zoom, zoomIdentity, type ZoomTransform } from "d3-zoom";
+import { zoom, zoomIdentity, zoomTransform, type ZoomTransform } from "d3-zoom";
 import { count, h, many, s, type Child } from "../dom.js";
 import type { Opened } from "../engine.js";
 import type { Page } from "../page.js";
@@ -10,9 +10,9 @@ import { attribute, kindOf, Layers, type Box, type GraphNode, type Layer } from 
 import { layout, type Picture, type Placed } from "./layout.js";
 
 export async function graph(file: Opened, page: Page): Promise<Child> {
-  const document: any = await file.ask("explorer");
+  const document: { graphs: { nodes: GraphNode[] }[] } = await file.ask("explorer");
   const nodes: GraphNode[] = document.graphs
-    .flatMap((one: any) => one.nodes)
+    .flatMap((one) => one.nodes)
     .filter((node: GraphNode) => node.id !== "findings");
   if (nodes.length === 0) return h("p", { class: "empty" }, "This file has no graph.");
   return new Canvas(file, page, new Layers(nodes)).element;
@@ -182,7 +182,7 @@ class Canvas {
   }
 
   private get at(): ZoomTransform {
-    return (this.picture as any).__zoom ?? zoomIdentity;
+    return zoomTransform(this.picture);
   }
 
   private boxElement({ x, y, width, height, box }: Placed): SVGElement {

@@ -15,8 +15,8 @@ type Cell = HierarchyRectangularNode<Part>;
 const MOST = 400;
 
 export async function sizes(file: Opened): Promise<Child> {
-  const document: any = await file.ask("sizes");
-  const root: Part = { name: file.name, bytes: document.files[0].bytes, parts: document.files[0].parts };
+  const { bytes, parts } = (await file.ask("sizes")).files[0]!;
+  const root: Part = { name: file.name, bytes, parts };
   return new Treemap(root).element;
 }
 
