@@ -1,8 +1,10 @@
 //! `pte view`: the page, from 127.0.0.1, with answers about files of this disk.
 
+use core::net::Ipv4Addr;
+use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -230,23 +232,23 @@ impl Server<'_> {
         let argument = |name: &str| request.argument(name).ok_or(Refused::BadRequest);
         let mut kind = "application/json";
         // A value is one argument with its flag, so that it cannot be a flag itself.
-        let mut line: Vec<String> = match call {
-            "info" | "memory" | "ops" | "map" | "tensors" | "profile" => {
-                vec![call.into(), "--json".into()]
+        let (verb, flags) = match call {
+            "info" | "memory" | "ops" | "map" | "tensors" | "profile" | "diff" => {
+                (call, vec!["--json".into()])
             }
-            "sizes" => vec!["size".into(), "--json".into()],
-            "mapAt" => vec!["map".into(), "--json".into(), format!("--at={}", argument("arg")?)],
-            "explorer" => vec!["graph".into(), "--format=model-explorer".into()],
-            "check" => vec!["check".into(), "--json".into(), "--no-config".into()],
-            "sarif" => vec!["check".into(), "--format=sarif".into(), "--no-config".into()],
-            "diff" => vec!["diff".into(), "--json".into()],
+            "sizes" => ("size", vec!["--json".into()]),
+            "mapAt" => ("map", vec!["--json".into(), format!("--at={}", argument("arg")?)]),
+            "explorer" => ("graph", vec!["--format=model-explorer".into()]),
+            "check" => (call, vec!["--json".into(), "--no-config".into()]),
+            "sarif" => ("check", vec!["--format=sarif".into(), "--no-config".into()]),
             "tensor" => {
                 kind = "application/octet-stream";
-                vec!["extract".into(), "--as=npy".into(), format!("--tensor={}", argument("arg")?)]
+                ("extract", vec!["--as=npy".into(), format!("--tensor={}", argument("arg")?)])
             }
             _ => return Err(Refused::NotFound),
         };
-        let mut line: Vec<std::ffi::OsString> = line.drain(..).map(Into::into).collect();
+        let mut line: Vec<OsString> = vec!["pte".into(), verb.into()];
+        line.extend(flags.into_iter().map(OsString::from));
         if matches!(call, "check" | "sarif") {
             if let Some(release) = request.argument("runtime") {
                 line.push(format!("--runtime={release}").into());
@@ -256,12 +258,11 @@ impl Server<'_> {
             let data =
                 self.files.iter().zip(self.paths).filter(|(file, _)| is_program && file.is_data);
             for (_, data) in data {
-                let mut with = std::ffi::OsString::from("--with=");
+                let mut with = OsString::from("--with=");
                 with.push(data);
                 line.push(with);
             }
         }
-        line.insert(0, "pte".into());
         line.push("--".into());
         line.push(path.into());
         if call == "diff" {

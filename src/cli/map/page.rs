@@ -249,11 +249,11 @@ impl PageModel<'_> {
     fn windows(&self) -> Vec<Range<u64>> {
         let len = self.input.opened.file_len();
         if len <= WHOLE {
-            return vec![0..len];
+            return core::iter::once(0..len).collect();
         }
         let near = |at: u64| {
-            let begin = at.saturating_sub(BEFORE) / ROW * ROW;
-            begin..at.saturating_add(AFTER).min(len)
+            let begin = at.saturating_sub(BEFORE);
+            begin.saturating_sub(begin % ROW)..at.saturating_add(AFTER).min(len)
         };
         let mut all: Vec<_> = self.places().chain([0]).map(near).collect();
         all.sort_by_key(|range| range.start);

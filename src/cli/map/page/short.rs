@@ -72,7 +72,7 @@ impl Short {
     fn is_full(&self) -> bool {
         let share = self.arrays.saturating_sub(2).min(12);
         let kept = 16usize.saturating_sub(share);
-        self.text.len() >= self.most / 16 * kept
+        self.text.len() >= (self.most / 16).saturating_mul(kept)
     }
 
     /// Takes the first byte of an item of an array.
