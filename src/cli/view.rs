@@ -1,13 +1,13 @@
 //! `pte view`: the page, from 127.0.0.1, with answers about files of this disk.
 
 use core::net::Ipv4Addr;
+use core::sync::atomic::{AtomicUsize, Ordering};
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -266,7 +266,7 @@ impl Server<'_> {
         line.push("--".into());
         line.push(path.into());
         if call == "diff" {
-            line.push(self.path(&argument("file")?)?.into());
+            line.push(self.path(argument("file")?)?.into());
         }
         let arguments = super::parse(line).map_err(|_| Refused::BadRequest)?;
         let common =
