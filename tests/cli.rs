@@ -44,6 +44,7 @@ mod schema;
 mod size;
 mod tensors;
 mod untrusted;
+mod view;
 #[cfg(target_os = "linux")]
 mod written;
 

@@ -249,6 +249,11 @@ impl Input {
         contents.map_err(|error| Problem::open(&self.name, error))
     }
 
+    /// Makes the whole read budget available again, for another document about the same file.
+    pub(super) fn renew_budget(&self) {
+        self.budget.left.store(self.budget.total, Ordering::Relaxed);
+    }
+
     /// Returns a problem if the file has no method called `name`.
     pub(super) fn has_method(&self, name: &str) -> Result<(), Problem> {
         let plans = match self.opened.file() {
@@ -342,6 +347,11 @@ pub(super) fn once<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<(
         }
     }
     Ok(())
+}
+
+/// Returns the bytes of a file that the command itself has written.
+pub(super) fn read_own(path: &Path) -> io::Result<Vec<u8>> {
+    fs::read(path)
 }
 
 /// Returns whether a path names standard input or a pipe.

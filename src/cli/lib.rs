@@ -62,6 +62,8 @@ mod temporary;
 mod tensors;
 mod text;
 mod verbs;
+#[cfg(not(target_family = "wasm"))]
+mod view;
 
 use problem::Status;
 use verbs::Verb;
@@ -185,6 +187,7 @@ Examples:
                                          a delegate's blob: the first one of method forward
   pte map model.pte --at 0x1a40          the meaning of one byte; without --at, of all
   pte map model.pte --html -o model.html
+  pte view model.pte                     the page in the browser
   pte graph model.pte | dot -Tsvg -o model.svg
   pte dump model.pte | less              all of its tables as JSON
   pte build model.json -o model.pte      a file from such JSON
@@ -199,7 +202,7 @@ Exit status:
 A path of - is standard input. Most verbs take an https:// or hf:// URL too. `pte VERB --help` has the details of a verb.";
 
 /// Arguments of every verb.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 struct Common {
     /// When to use colour.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
@@ -218,7 +221,7 @@ struct Common {
 }
 
 /// Limits on the work that a file may cause.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Limits")]
 struct LimitArguments {
     /// Limits for untrusted files, or for trusted ones.

@@ -11,6 +11,8 @@ use pte::map::{
 use pte::quoted::UntrustedString;
 
 use self::byte::Byte;
+#[cfg(not(target_family = "wasm"))]
+use self::page::PageModel;
 use super::Common;
 use super::columns::Width;
 use super::input::{self, Readable};
@@ -22,7 +24,7 @@ use super::text::{count, grouped, name, wide};
 
 mod byte;
 #[cfg(not(target_family = "wasm"))]
-mod page;
+pub(crate) mod page;
 
 /// Show the meaning of every byte
 ///
@@ -151,28 +153,27 @@ impl MapFile {
             };
             return byte.write(format, out);
         }
-        // The map is dropped before the page creates another map, since memory is reserved for one
-        // only.
         #[cfg(target_family = "wasm")]
         if format == OutputFormat::Html {
             return Err(Problem::Usage("this build of the command has no --html".into()));
         }
         #[cfg(not(target_family = "wasm"))]
         if format == OutputFormat::Html {
-            let map = Map::in_detail_with_payloads(&file, &payloads);
-            let charge = |name: &str| input.name_again(Some(name));
-            let rows = Row::all(&map, self.nesting(&map, &*input)?, charge)?;
-            drop(map);
-            return page::show(&input, &file, &payloads, &rows, &common.limits(), out);
+            // The map is dropped before the page makes another one, since memory is reserved for one only.
+            let pieces = || Map::in_detail_with_payloads(&file, &payloads).pieces().len();
+            let nesting = self.nesting(pieces, &*input)?;
+            let bundle = bundle.as_deref();
+            let model = PageModel::new(&input, bundle, &payloads, nesting, common.limits());
+            return model.write(out).map(|()| Ok(()));
         }
         let map = Map::in_detail_with_payloads(&file, &payloads);
-        let ranges = map.ranges(self.nesting(&map, &*input)?);
+        let ranges = map.ranges(self.nesting(|| map.pieces().len(), &*input)?);
         let Some(bundle) = &bundle else {
             let rows = RangeRows::new(&ranges);
             return write_rows(&*input, file.file_len(), &rows, format, (out, shown));
         };
         let outer = bundle.map_in_detail();
-        let outer = outer.ranges(self.nesting(&outer, &*input)?);
+        let outer = outer.ranges(self.nesting(|| outer.pieces().len(), &*input)?);
         let program = bundle.program().unwrap_or_default();
         let rows = RangeRows::new(&outer).with_program(program, &ranges);
         write_rows(&*input, bundle.file_len(), &rows, format, (out, shown))
@@ -192,18 +193,26 @@ impl MapFile {
             return Byte::of_other(&other.file, at, other)?.write(format, out);
         }
         let map = other.file.map_in_detail();
-        let ranges = map.ranges(self.nesting(&map, other)?);
+        let ranges = map.ranges(self.nesting(|| map.pieces().len(), other)?);
         let rows = RangeRows::new(&ranges);
         write_rows(other, other.file.file_len(), &rows, format, (out, shown))
     }
 
-    fn nesting(&self, map: &Map<'_>, input: &dyn Readable) -> Result<Nesting, Problem> {
+    /// Returns how the ranges are nested. `pieces` counts them where that matters.
+    fn nesting(
+        &self,
+        pieces: impl FnOnce() -> usize,
+        input: &dyn Readable,
+    ) -> Result<Nesting, Problem> {
         let nesting = match self.depth {
             Some(depth) => Nesting { depth, most: usize::MAX },
             None => Nesting::default(),
         };
-        let (pieces, most) = (map.pieces().len(), Row::MOST_UNFOLDED);
-        if self.depth.is_some_and(|depth| depth > 2) && pieces > most {
+        if self.depth.is_none_or(|depth| depth <= 2) {
+            return Ok(nesting);
+        }
+        let (pieces, most) = (pieces(), Row::MOST_UNFOLDED);
+        if pieces > most {
             return Err(input.absent(format!(
                 "the file has {} ranges, and --depth lists at most {}: leave --depth out, or use --at for \
                  one byte",
@@ -285,10 +294,6 @@ impl<'r, 'm: 'r, 'a: 'r> ShownRow<'r, 'm, 'a> {
 
 /// A range that can be described in words.
 trait InWords {
-    /// Returns the title of the row, and the row with the contents to show. If the row has a single
-    /// part, the row and the part are joined in one.
-    fn title(&self) -> (String, &Self);
-
     /// Describes the most frequent kinds in the range, and its padding.
     fn kinds(&self) -> String;
 
@@ -297,18 +302,6 @@ trait InWords {
 }
 
 impl InWords for Row {
-    fn title(&self) -> (String, &Self) {
-        let (mut row, mut title) = (self, self.label());
-        while let [only] = row.parts.as_slice()
-            && row.kinds.is_empty()
-        {
-            // Writing to a string cannot fail.
-            let _ = write!(title, " / {}", only.label());
-            row = only;
-        }
-        (title, row)
-    }
-
     fn kinds(&self) -> String {
         let is_title = |kind: &&KindEntry| self.count.is_some() && kind.name == self.name.raw();
         let (padding, kinds): (Vec<_>, Vec<_>) = self

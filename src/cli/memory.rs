@@ -1,15 +1,17 @@
 //! `pte memory`: the memory plans of methods, live ranges, and the tensors of each peak.
 
+use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use pte::File;
 use pte::check::{NEWEST, Release, parse_release};
 use pte::memory::{
-    Budget, DocumentWriter, Limited, Memory as Planned, PointerWidth, Pool, Pools, Target,
+    Budget, DocumentWriter, Limited, Memory as Planned, MethodDocument, PointerWidth, Pool, Pools,
+    Target,
 };
 use pte::payload::Scratch;
 use pte::quoted::{Untrusted, UntrustedString};
+use pte::{File, Limits};
 
 use self::method::Method;
 use super::Common;
@@ -23,10 +25,10 @@ use super::text::{grouped, name};
 
 mod chart;
 mod lines;
-pub(super) mod method;
+mod method;
 mod pools;
 mod show;
-pub(super) mod svg;
+mod svg;
 
 /// Show memory plans, pool sizes, live ranges, and the tensors of each peak
 ///
@@ -296,14 +298,47 @@ impl Memory {
 
     /// Returns the runtimes whose pools are shown.
     fn targets(&self) -> impl Iterator<Item = Target> {
-        let (release, bits) = (self.runtime.unwrap_or(NEWEST), self.bits);
-        let shown = PointerWidth::ALL.into_iter().filter(move |width| match bits {
-            Some(Bits::Bits32) => *width == PointerWidth::Bits32,
-            Some(Bits::Bits64) => *width == PointerWidth::Bits64,
-            None => true,
-        });
-        shown.filter_map(move |width| Target::new(release, width))
+        targets(self.runtime.unwrap_or(NEWEST), self.bits)
     }
+}
+
+/// Returns the builds of a release, with pointers of these bits or of any.
+fn targets(release: Release, bits: Option<Bits>) -> impl Iterator<Item = Target> {
+    let shown = PointerWidth::ALL.into_iter().filter(move |width| match bits {
+        Some(Bits::Bits32) => *width == PointerWidth::Bits32,
+        Some(Bits::Bits64) => *width == PointerWidth::Bits64,
+        None => true,
+    });
+    shown.filter_map(move |width| Target::new(release, width))
+}
+
+/// Writes the document of a file, as `pte memory --json` does.
+pub(super) fn write_document(
+    input: &Input,
+    limits: &Limits,
+    out: &mut impl io::Write,
+) -> Result<(), Problem> {
+    let scratch = Scratch::read(&input.opened, limits);
+    let scratch = scratch.map_err(|error| Problem::open(&input.name, error))?;
+    let failed = |error| Problem::io(input.name.clone(), error);
+    let file = input.opened.file();
+    let plans = match &file {
+        File::Pte(pte) => pte.program().execution_plan(),
+        File::Ptd(_) => None,
+    };
+    let count = plans.map_or(0, |plans| plans.len());
+    let mut document = DocumentWriter::begin(out, &input.name, &file, count).map_err(failed)?;
+    if let File::Pte(pte) = &file {
+        for plan in plans.into_iter().flatten().take(MOST_METHODS) {
+            let memory = &Planned::of(pte, plan);
+            let pools = targets(NEWEST, None).map(|target| Pools::of(pte, plan, &scratch, target));
+            let pools: Vec<_> = pools.collect();
+            let method = MethodDocument::new(memory, scratch.of(pte, plan)).with_pools(&pools);
+            method.charge_names(|name| input.name_again(Some(name)))?;
+            document.method(out, &method).map_err(failed)?;
+        }
+    }
+    document.end(out).map_err(failed)
 }
 
 /// Compares memory plans and pools with budgets.

@@ -4,12 +4,12 @@ use core::fmt::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use pte::File;
 use pte::check::NEWEST;
 use pte::operators::Library;
 use pte::operators::selected::SelectedOperators;
 use pte::operators::usage::{NodeEntry, Usage, UsageReport};
 use pte::tensors::datatype_name;
+use pte::{File, Limits};
 
 use super::Common;
 use super::input::{self, Input, Readable};
@@ -122,14 +122,19 @@ impl Ops {
 }
 
 fn read(path: &Path, common: &Common, report: &mut UsageReport) -> Result<(), Problem> {
-    let input = Input::open(path, &common.limits())?;
+    let limits = common.limits();
+    add(&Input::open(path, &limits)?, &limits, report)
+}
+
+/// Adds the operators of a program to a report.
+pub(super) fn add(input: &Input, limits: &Limits, report: &mut UsageReport) -> Result<(), Problem> {
     match input.opened.file() {
         File::Pte(pte) => {
             if let Some(method) = &report.method {
                 input.has_method(method)?;
             }
             report.add(&input.name, &pte);
-            let read = report.add_nodes(&input.opened, &common.limits());
+            let read = report.add_nodes(&input.opened, limits);
             read.map_err(|error| Problem::open(&input.name, error))
         }
         File::Ptd(_) => Err(input.absent("this is a .ptd, which has no operators".into())),

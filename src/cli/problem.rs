@@ -93,6 +93,17 @@ impl Problem {
         }
     }
 
+    /// Returns what is wrong, without the file.
+    pub(super) fn message(&self) -> UntrustedString {
+        match self {
+            Self::Refused { error, .. } => UntrustedString::of(error),
+            Self::Unreadable { message, .. } | Self::Absent { message, .. } => message.clone(),
+            Self::Text { error, .. } | Self::Io { error, .. } => error.clone(),
+            Self::Usage(message) => message.clone(),
+            Self::Closed => "the output was closed".into(),
+        }
+    }
+
     pub(super) fn status(&self) -> Status {
         match self {
             Self::Refused { .. } | Self::Unreadable { .. } | Self::Absent { .. } => Status::BadNews,

@@ -5,13 +5,11 @@ use core::str::FromStr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use pte::File;
 use pte::map::{Growth, Map, SizeDocument, SizeTree, StoredFile};
-use pte::payload::PayloadContents;
 use pte::tensors::ModuleTree;
 
 use super::config::ConfigArguments;
-use super::input::{self, Input, Readable};
+use super::input::{self, Readable};
 use super::other::AnyInput;
 use super::output::{Output, formatted};
 use super::problem::{BOLD, DIM, NAME, Problem, Status, bad_news};
@@ -272,15 +270,6 @@ fn compare_with_budget(file: &SizeTree, budget: Option<u64>) -> Status {
         largest.join(", ")
     ));
     Status::BadNews
-}
-
-/// Returns the size tree of `file`, which was read from `input`.
-pub(super) fn tree(
-    file: &File<'_>,
-    payloads: &[PayloadContents],
-    input: &Input,
-) -> Result<SizeTree, Problem> {
-    SizeTree::try_of(&input.name, file, payloads, |name| input.name_again(Some(name)))
 }
 
 fn change(before: u64, after: u64) -> i128 {

@@ -7,7 +7,7 @@ use super::problem::{Problem, Status};
 use super::scan;
 use super::{Common, check, diff, dump, extract, graph, info};
 #[cfg(not(target_family = "wasm"))]
-use super::{build, complete, convert, edit, embed, man};
+use super::{build, complete, convert, edit, embed, man, view};
 use super::{map, memory, ops, profile, rules, schema, size, tensors};
 
 /// Common arguments that have an effect on some verbs only.
@@ -112,6 +112,8 @@ verbs! {
     embed: Embed(embed::Embed) takes [Limits Stream Remote], memory 24, json;
     #[cfg(not(target_family = "wasm"))]
     convert: Convert(convert::Convert) takes [Limits Stream], memory 36;
+    #[cfg(not(target_family = "wasm"))]
+    view: View(view::View) takes [Limits Findings], memory 1;
     explain: Explain(rules::Explain) takes [], memory 1;
     rules: Rules(rules::Rules) takes [], memory 1;
     schema: Schema(schema::Schema) takes [], memory 1;

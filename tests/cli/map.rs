@@ -74,7 +74,7 @@ fn map_reads_standard_input() {
         let shown = text(&done.stdout).replace("&lt;standard input&gt;", "<standard input>");
         let file = good(&[&["map", LINEAR], more].concat());
         match more {
-            ["--html"] => assert!(shown.contains("<standard input>")),
+            ["--html"] => assert!(shown.contains("\"name\":\"\\u003cstandard input>\"")),
             _ => assert_eq!(shown.replace("<standard input>", LINEAR), file),
         }
     }

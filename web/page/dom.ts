@@ -54,7 +54,7 @@ export function size(bytes: number): string {
 export const count = (value: number) => value.toLocaleString("en");
 
 /** Writes a number and what it counts: `1 method`, `2 methods`. */
-export const many = (value: number, noun: string) => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+export const many = (value: number, noun: string, nouns = `${noun}s`) => `${count(value)} ${value === 1 ? noun : nouns}`;
 
 export const hex = (value: number) => `0x${value.toString(16)}`;
 
@@ -63,43 +63,47 @@ export function listing(title: string, head: string[], rows: Child[][] | undefin
   return rows !== undefined && rows.length > 0 && card(title, table(title, head, rows));
 }
 
-/** Makes a table. Columns whose cells are numbers are set to the right. */
+/**
+ * Makes a table that is sorted by a column when its head is chosen. Columns whose cells are numbers are set to the right,
+ * and sorted from the largest.
+ */
 export function table(caption: string, head: string[], rows: Child[][], most = 1000): HTMLElement {
-  const right = head.map(
-    (_, nth) => rows.length > 0 && rows.every((row) => /^[\d.,≤ ]+( ?[kMGT]?B| ?%)?$/.test(String(row[nth]))),
-  );
-  const cell = (tag: "td" | "th", child: Child, nth: number) =>
-    h(tag, { class: right[nth] && "number", scope: tag === "th" && "col" }, child);
+  const right = head.map((_, nth) => rows.length > 0 && rows.every((row) => NUMBER.test(String(row[nth]))));
+  const body = h("tbody");
+  const fill = (all: Child[][]) => {
+    const cell = (child: Child, nth: number) => h("td", { class: right[nth] && "number" }, child);
+    body.replaceChildren(...all.slice(0, most).map((row) => h("tr", {}, row.map(cell))));
+  };
+  const heads = head.map((name, nth) => {
+    const sort = h("button", { type: "button", class: "sort", click: () => order(nth) }, name);
+    return h("th", { scope: "col", class: right[nth] && "number" }, name && rows.length > 1 ? sort : name);
+  });
+  function order(nth: number) {
+    const was = heads[nth]!.getAttribute("aria-sort");
+    const isUp = was ? was === "descending" : !right[nth];
+    for (const one of heads) one.removeAttribute("aria-sort");
+    heads[nth]!.setAttribute("aria-sort", isUp ? "ascending" : "descending");
+    const keys = rows.map((row) => ({ row, text: textOf(row[nth]), number: right[nth] ? numberOf(String(row[nth])) : 0 }));
+    keys.sort((one, other) => one.number - other.number || one.text.localeCompare(other.text, "en", { numeric: true }));
+    fill((isUp ? keys : keys.reverse()).map(({ row }) => row));
+  }
+  fill(rows);
   return h(
     "div",
     { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
-    h(
-      "table",
-      {},
-      h("caption", { class: "hidden" }, caption),
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          head.map((name, nth) => cell("th", name, nth)),
-        ),
-      ),
-      h(
-        "tbody",
-        {},
-        rows.slice(0, most).map((row) =>
-          h(
-            "tr",
-            {},
-            row.map((child, nth) => cell("td", child, nth)),
-          ),
-        ),
-      ),
-    ),
+    h("table", {}, h("caption", { class: "hidden" }, caption), h("thead", {}, h("tr", {}, heads)), body),
     rows.length > most && h("p", { class: "note" }, `and ${count(rows.length - most)} more`),
   );
+}
+
+const NUMBER = /^[\d.,≤ ]+( ?[kMGT]?B| ?%)?$/;
+
+const textOf = (child: Child) => nodes([child]).map((node) => (typeof node === "string" ? node : node.textContent)).join("");
+
+/** Returns the number that {@link count} or {@link size} wrote. */
+function numberOf(text: string): number {
+  const unit = UNITS.indexOf(/[kMGT]?B$/.exec(text)?.[0] ?? "B");
+  return parseFloat(text.replace(/[,≤ ]/g, "")) * 1000 ** unit;
 }
 
 /** Makes a box with a title. */

@@ -1,4 +1,4 @@
-// The page's end of the worker: questions about files, each asked once; what is running can be cancelled.
+// Questions about files, each asked once, and the worker that answers them; what is running can be cancelled.
 
 import type { Input, PteFile } from "../dist/index.js";
 
@@ -18,7 +18,13 @@ export type Call =
   | "tensor"
   | "bytes";
 
-export type Request = { id: number } & ({ inputs: Input[] } | { file: number; call: Call; args: unknown[] });
+/** A question about a file. */
+export interface Question {
+  file: number;
+  call: Call;
+  args: unknown[];
+}
+export type Request = { id: number } & ({ inputs: Input[] } | Question);
 
 export interface Failure {
   message: string;
@@ -29,18 +35,27 @@ export interface Failure {
 }
 export type Answer = { id: number } & ({ result: unknown } | { error: Failure } | { read: number });
 
+/** What answers the questions of a page. `title` says what is done for the answer. */
+export interface Answers {
+  request<T>(title: string, question: Question): Promise<T>;
+  /** The number of entries that are left out of a document. */
+  omitted?(call: Call): number;
+}
+
 /** A file of the page. */
 export class Opened {
   /** Where the program of a bundle begins: offsets of findings count from there. */
   base = 0;
-  private readonly answers = new Map<string, Promise<any>>();
+  private readonly answers = new Map<string, Promise<unknown>>();
 
   constructor(
-    private readonly engine: Engine,
+    private readonly engine: Answers,
     readonly index: number,
     readonly name: string,
     readonly size: number,
     readonly isData: boolean,
+    /** Whether the file itself is asked, and not a copy of its documents. */
+    readonly isLive = true,
   ) {}
 
   /** Asks for what a method of {@link PteFile} returns. An answer is kept; a failure is asked for again. */
@@ -54,8 +69,14 @@ export class Opened {
     }
     return answer as ReturnType<PteFile[K]>;
   }
+
+  /** The number of entries that are left out of a document. */
+  omitted(call: Call): number {
+    return this.engine.omitted?.(call) ?? 0;
+  }
 }
 
+/** What is done for each call. */
 const TITLES: Record<Call, string> = {
   info: "Reading",
   check: "Judging",
@@ -75,14 +96,14 @@ const TITLES: Record<Call, string> = {
 
 interface Waiting {
   title: string;
-  resolve: (result: any) => void;
+  resolve: (result: never) => void;
   reject: (error: unknown) => void;
 }
 
 export class Cancelled extends Error {}
 
 /** The worker and the questions that wait for it. */
-export class Engine {
+export class Engine implements Answers {
   private worker: Worker | undefined;
   private readonly waiting = new Map<number, Waiting>();
   private next = 0;
@@ -138,7 +159,7 @@ export class Engine {
     const waiting = this.waiting.get(answer.id);
     this.waiting.delete(answer.id);
     if (waiting && "error" in answer) waiting.reject(Object.assign(new Error(answer.error.message), answer.error));
-    else if (waiting && "result" in answer) waiting.resolve(answer.result);
+    else if (waiting && "result" in answer) waiting.resolve(answer.result as never);
     this.report();
   }
 

@@ -59,7 +59,8 @@ export async function fieldsAround(file: Opened, offset: number, before = 32, af
   const last = Math.min(offset + after, file.size - 1);
   for (let at = Math.max(offset - before, 0); at <= last && fields.length < 16;) {
     const { byte } = await file.ask("mapAt", at);
-    const [begin, end] = [byte.role_begin ?? byte.begin, byte.role_end ?? byte.end];
+    // In a bundle, offsets count from where its program begins.
+    const [begin, end] = [byte.role_begin, byte.role_end].map((place) => place + (byte.program ?? 0)) as [number, number];
     fields.push({ begin, end, role: byte.role, path: byte.path, text: byte.text });
     at = Math.max(end, at + 1);
   }

@@ -1,156 +1,17 @@
-// The page: files are dropped or chosen, and each tab shows one document about them.
+// The page of a site: files are dropped or chosen, and a worker reads and judges them.
 
-import { h, size, type Child } from "./dom.js";
-import { Cancelled, Engine, type Opened } from "./engine.js";
-import { bytes } from "./views/bytes.js";
-import { compare } from "./views/compare.js";
-import { findings } from "./views/findings.js";
-import { graph } from "./views/graph.js";
-import { memory } from "./views/memory.js";
-import { operators } from "./views/operators.js";
-import { sizes } from "./views/size.js";
-import { summary } from "./views/summary.js";
-import type { Page } from "./page.js";
+import { at, main, open } from "./app.js";
+import { h, size } from "./dom.js";
+import { Engine } from "./engine.js";
 
-type View = (file: Opened, page: Page) => Promise<Child>;
-
-const TABS: [id: string, title: string, view: View][] = [
-  ["summary", "Summary", summary],
-  ["findings", "Findings", findings],
-  ["graph", "Graph", graph],
-  ["memory", "Memory", memory],
-  ["size", "Size", sizes],
-  ["bytes", "Bytes", bytes],
-  ["operators", "Operators", operators],
-  ["compare", "Compare", compare],
-];
-
-const at = <E extends HTMLElement>(id: string) => document.getElementById(id) as E;
-const main = at("main");
 const chosen = at<HTMLInputElement>("chosen");
 const engine = new Engine(working);
 
-let shown: Opened | undefined;
-let tab = "summary";
-const page: Page = { files: [], go, place: undefined };
-
-/** Opens files and shows the first program of them. */
-async function openFiles(inputs: (File | string)[]): Promise<void> {
+function openFiles(inputs: (File | string)[]): void {
   if (inputs.length === 0) return;
-  shown = undefined;
-  // What is known about other files must not be taken for these.
-  main.replaceChildren(h("p", { class: "empty" }, "Opening…"));
-  try {
-    page.files = await engine.open(
-      inputs.map((input) => (typeof input === "string" ? new URL(input, location.href).href : input)),
-    );
-    shown = page.files.find((file) => !file.isData) ?? page.files[0];
-    frame();
-    await show();
-  } catch (error) {
-    if (!(error instanceof Cancelled)) main.replaceChildren(failure(error));
-    else start();
-  }
-}
-
-/** Draws what stays while tabs change. */
-function frame(): void {
-  const several = page.files.length > 1;
-  const select = h(
-    "select",
-    {
-      "aria-label": "File",
-      change: () => {
-        shown = page.files[select.selectedIndex];
-        void show();
-      },
-    },
-    page.files.map((file) => h("option", { selected: file === shown }, file.name)),
-  );
-  at("files").replaceChildren(
-    several ? select : h("span", { class: "name" }, shown!.name),
-    h("span", { class: "note" }, size(shown!.size)),
-  );
-  const tabs = h(
-    "div",
-    { class: "tabs", role: "tablist", "aria-label": "Views", keydown: turn },
-    TABS.map(([id, title]) =>
-      h(
-        "button",
-        {
-          type: "button",
-          role: "tab",
-          id: `tab-${id}`,
-          "aria-controls": "panel",
-          click: () => go(id),
-        },
-        title,
-      ),
-    ),
-  );
-  main.replaceChildren(tabs, h("div", { id: "panel", role: "tabpanel", tabindex: 0 }));
-}
-
-/** Moves between tabs by the arrow keys. */
-function turn(event: KeyboardEvent): void {
-  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-  if (!step) return;
-  const now = TABS.findIndex(([id]) => id === tab);
-  go(TABS[(now + step + TABS.length) % TABS.length]![0]);
-  at(`tab-${tab}`).focus();
-}
-
-function go(to: string, place?: number | string): void {
-  page.place = place;
-  if (location.hash === `#${to}`) void show();
-  else location.hash = to;
-}
-
-async function show(): Promise<void> {
-  const file = shown;
-  if (!file) return;
-  const wanted = location.hash.slice(1);
-  const [id, title, view] = TABS.find(([id]) => id === wanted) ?? TABS[0]!;
-  tab = id;
-  document.title = `${file.name} – ${title} – pte`;
-  for (const [other] of TABS) {
-    at(`tab-${other}`).setAttribute("aria-selected", String(other === id));
-    at(`tab-${other}`).tabIndex = other === id ? 0 : -1;
-  }
-  at(`tab-${id}`).scrollIntoView({ block: "nearest", inline: "nearest" });
-  const panel = at("panel");
-  panel.setAttribute("aria-labelledby", `tab-${id}`);
-  panel.className = `panel ${id}`;
-  panel.setAttribute("aria-busy", "true");
-  let found: Child;
-  try {
-    found = await view(file, page);
-  } catch (error) {
-    found = failure(error);
-  }
-  // Another tab or file may have been chosen since.
-  if (file !== shown || tab !== id || at("panel") !== panel) return;
-  panel.replaceChildren(h("div", { class: "view" }, found));
-  panel.removeAttribute("aria-busy");
-}
-
-function failure(error: unknown): HTMLElement {
-  const { message, code, help } = error as { message?: string; code?: string; help?: string };
-  if (error instanceof Cancelled) {
-    return h(
-      "div",
-      { class: "empty" },
-      h("p", {}, "Cancelled."),
-      h("button", { type: "button", click: () => void show() }, "Try again"),
-    );
-  }
-  return h(
-    "div",
-    { class: "card refused", role: "alert" },
-    h("h2", {}, code ? `Not shown: ${code}` : "Not shown"),
-    h("p", {}, message ?? String(error)),
-    help && h("p", { class: "note" }, help),
-  );
+  const url = (input: string) => new URL(input, location.href).href;
+  const files = async () => engine.open(inputs.map((input) => (typeof input === "string" ? url(input) : input)));
+  void open(files(), start);
 }
 
 /** Shows what is running, if it takes more than a moment. */
@@ -215,17 +76,16 @@ at("choose").addEventListener("click", () => chosen.click());
 chosen.addEventListener("change", () => {
   const files = [...(chosen.files ?? [])];
   chosen.value = "";
-  void openFiles(files);
+  openFiles(files);
 });
-addEventListener("hashchange", () => void show());
 for (const kind of ["dragenter", "dragover", "dragleave", "drop"]) {
   addEventListener(kind, (event) => {
     event.preventDefault();
     at("drop").hidden = !(kind === "dragover" || kind === "dragenter");
-    if (kind === "drop") void openFiles([...((event as DragEvent).dataTransfer?.files ?? [])]);
+    if (kind === "drop") openFiles([...((event as DragEvent).dataTransfer?.files ?? [])]);
   });
 }
 
 start();
 const urls = new URLSearchParams(location.search).getAll("url");
-if (urls.length > 0) void openFiles(urls);
+if (urls.length > 0) openFiles(urls);

@@ -1,7 +1,7 @@
 // The worker: files, and the runs of the command on them. Reading and judging never stop the page.
 
 import { open, type Input, type PteFile } from "../dist/index.js";
-import type { Answer, Call, Request } from "./engine.js";
+import type { Answer, Call, Failure, Request } from "./engine.js";
 
 const files: PteFile[] = [];
 const post = (answer: Answer) => postMessage(answer);
@@ -13,8 +13,8 @@ addEventListener("message", ({ data }: MessageEvent<Request>) => {
     try {
       post({ id: data.id, result: await answer(data) });
     } catch (error) {
-      const { message, code, offset, path, help } = error as any;
-      post({ id: data.id, error: { message: String(message ?? error), code, offset, path, help } });
+      const { message, code, offset, path, help } = error as Partial<Failure>;
+      post({ id: data.id, error: { message: message ?? String(error), code, offset, path, help } });
     }
   });
 });

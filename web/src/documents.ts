@@ -386,12 +386,16 @@ export interface Documents {
       part: Array<string>;
       begin: number;
       end: number;
-      segment: null;
-      path: null;
+      segment: null | number;
+      path: null | string;
       role: string;
       role_begin: number;
       role_end: number;
       text: string;
+      value?: number;
+      program?: number;
+      to?: number;
+      value_name?: string;
     };
   };
   memory: {

@@ -352,6 +352,11 @@ test(
   },
 );
 
+test("the page of the command is what the build makes", () => {
+  const done = spawnSync("node", ["tools/page.mjs", "--check"], { cwd: new URL("..", import.meta.url).pathname });
+  assert.equal(done.status, 0, String(done.stderr));
+});
+
 function list(folder) {
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
   return names.map((name) => join(folder, name)).filter((path) => /\.(pte|ptd)$/.test(path) && statSync(path).isFile());

@@ -1,6 +1,7 @@
 //! `pte map --at`: the meaning of one byte.
 
 use core::fmt::{self, Write};
+use core::ops::Range;
 
 use pte::File;
 use pte::flat::desc::Number;
@@ -37,7 +38,7 @@ pub(super) struct Document<'d> {
 }
 
 #[derive(Serialize)]
-struct ByteRecord<'d> {
+pub(super) struct ByteRecord<'d> {
     #[serde(skip_serializing_if = "Option::is_none")]
     program: Option<u64>,
     offset: u64,
@@ -116,7 +117,16 @@ impl<'a> Byte<'a> {
         Some(path).filter(|path| !path.raw().is_empty())
     }
 
-    pub(super) fn document(&self) -> Document<'_> {
+    fn document(&self) -> Document<'_> {
+        Document { schema: "pte.map/1", path: &self.path, bytes: self.bytes, byte: self.record() }
+    }
+
+    /// Returns the range of the byte's field.
+    pub(super) fn range(&self) -> Range<u64> {
+        self.info.range()
+    }
+
+    pub(super) fn record(&self) -> ByteRecord<'_> {
         let (piece, range) = (self.info.piece(), self.info.range());
         let (mut to, mut value, mut value_name) = (None, None, None);
         match self.info.role() {
@@ -131,26 +141,21 @@ impl<'a> Byte<'a> {
             | ByteRole::TableLength(count) => value = Some(count.into()),
             _ => {}
         }
-        Document {
-            schema: "pte.map/1",
-            path: &self.path,
-            bytes: self.bytes,
-            byte: ByteRecord {
-                program: self.program,
-                offset: self.at,
-                part: &self.parts,
-                begin: piece.start,
-                end: piece.end,
-                segment: self.info.segment(),
-                path: self.table_path(),
-                role: self.info.role().id(),
-                role_begin: range.start,
-                role_end: range.end,
-                text: UntrustedString::of(&self.info.role()),
-                to,
-                value,
-                value_name,
-            },
+        ByteRecord {
+            program: self.program,
+            offset: self.at,
+            part: &self.parts,
+            begin: piece.start,
+            end: piece.end,
+            segment: self.info.segment(),
+            path: self.table_path(),
+            role: self.info.role().id(),
+            role_begin: range.start,
+            role_end: range.end,
+            text: UntrustedString::of(&self.info.role()),
+            to,
+            value,
+            value_name,
         }
     }
 
@@ -179,7 +184,7 @@ impl<'a> Byte<'a> {
 }
 
 /// Formats a range and the position of a byte in it.
-fn within(at: u64, range: &core::ops::Range<u64>) -> String {
+fn within(at: u64, range: &Range<u64>) -> String {
     let (begin, end) = (range.start, range.end);
     let nth = grouped(at.saturating_sub(begin));
     let of = grouped(end.saturating_sub(begin));

@@ -1,152 +1,305 @@
-//! The self-contained page of `pte map --html`. The templates escape all text. The page forbids the
-//! browser to load resources, and to run any script but its own, which searches, sorts and unfolds.
+//! The page in one file (`web/page/file.ts`), with the documents of a model inside.
+//!
+//! The page is built from `web/` and checked in, so that the command needs no Node to build. Its policy allows its own
+//! script and style, by their digests. What the command adds is JSON in an inert element.
 
-use core::fmt::{self, Write};
+use core::cell::OnceCell;
+use core::ops::Range;
+use std::collections::BTreeMap;
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
 use pte::check::{CheckedFile, Checker};
-use pte::map::SizeTree;
+use pte::document::write_line;
+use pte::explorer::ExplorerDocument;
+use pte::map::{Map, MapDocument, Nesting, OtherFile, RangeRows, SizeDocument, SizeTree};
+use pte::operators::usage::UsageReport;
 use pte::payload::PayloadContents;
 use pte::quoted::UntrustedString;
-use pte::summary::{ContentSummary, Summary};
-use pte::tensors::ModuleTree;
+use pte::summary::{Summary, SummaryDocument};
 use pte::{File, Limits};
-use sha2::{Digest, Sha256};
+use serde::Serialize;
 
-use super::Row;
-use crate::input::Input;
-use crate::memory::svg;
+use self::short::Short;
+use super::byte::Byte;
+use crate::input::{Input, Readable};
+use crate::memory;
 use crate::output::Output;
 use crate::problem::Problem;
-use crate::size;
-use crate::text::{count, grouped};
 
-mod class;
-mod graph;
-mod methods;
-mod picture;
-mod pieces;
-mod ranges;
-mod sizes;
-mod treemap;
-mod verdict;
+mod short;
 
-/// Writes the page of a file.
-pub(super) fn show(
-    input: &Input,
-    file: &File<'_>,
-    payloads: &[PayloadContents],
-    rows: &[Row],
-    limits: &Limits,
+/// The page, with the places of what is written into it.
+const PAGE: &str = include_str!("page/page.html");
+
+/// A file of the page.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PageFile {
+    pub(crate) name: UntrustedString,
+    pub(crate) size: u64,
+    pub(crate) is_data: bool,
+}
+
+/// Returns JSON that can stand inside of the page.
+pub(crate) fn inert(value: &serde_json::Value) -> Vec<u8> {
+    let mut short = Short::new(usize::MAX);
+    // It writes into memory, which does not fail.
+    let _ = write_line(&mut short, value);
+    short.text().to_vec()
+}
+
+/// A model whose page is written.
+pub(crate) struct PageModel<'p> {
+    input: &'p Input,
+    /// The bundle that the program is in.
+    bundle: Option<&'p OtherFile>,
+    payloads: &'p [PayloadContents],
+    nesting: Nesting,
+    limits: Limits,
+    checked: OnceCell<CheckedFile>,
+}
+
+/// Writes a page around `contents`. It may send requests to `connect`, a source of a content security policy.
+pub(crate) fn write_around(
     out: &mut Output,
-) -> Result<fmt::Result, Problem> {
-    let summary = Summary::of(file);
-    let sizes = size::tree(file, payloads, input)?;
-    let modules = ModuleTree::of(file, payloads);
-    let mut checked = CheckedFile::new(&input.name, file);
-    let report = Checker::new().limits(*limits).check(&input.opened);
-    checked.add(&input.opened, &[], &report.map_err(|error| Problem::open(&input.name, error))?);
-    let methods = match (file, &summary.contents) {
-        (File::Pte(pte), ContentSummary::Pte(program)) => methods::section(input, pte, program)?,
-        _ => html! {},
-    };
-    let facts = Facts { summary: &summary, file, rows, sizes: &sizes, modules: &modules };
-    let page = page(&input.name, &facts, &checked, &methods);
-    Ok(out.write_str(&page.into_string()))
+    connect: &str,
+    contents: impl FnOnce(&mut Output) -> Result<(), Problem>,
+) -> Result<(), Problem> {
+    let (head, rest) = PAGE.split_once("connect-src CONNECT").unwrap_or((PAGE, ""));
+    let (middle, tail) = rest.split_once("CONTENTS").unwrap_or((rest, ""));
+    out.bytes(head.as_bytes())?;
+    out.bytes(format!("connect-src {connect}{middle}").as_bytes())?;
+    contents(out)?;
+    out.bytes(tail.as_bytes())
 }
 
-/// The facts about a file that the page shows.
-struct Facts<'f, 'a> {
-    summary: &'f Summary,
-    file: &'f File<'a>,
-    rows: &'f [Row],
-    sizes: &'f SizeTree,
-    modules: &'f ModuleTree,
-}
+impl<'p> PageModel<'p> {
+    pub(crate) fn new(
+        input: &'p Input,
+        bundle: Option<&'p OtherFile>,
+        payloads: &'p [PayloadContents],
+        nesting: Nesting,
+        limits: Limits,
+    ) -> Self {
+        Self { input, bundle, payloads, nesting, limits, checked: OnceCell::new() }
+    }
 
-fn page(
-    path: &UntrustedString,
-    facts: &Facts<'_, '_>,
-    checked: &CheckedFile,
-    methods: &Markup,
-) -> Markup {
-    let Facts { summary, file, rows, sizes, modules } = *facts;
-    let title = path.to_string();
-    let base = title.rsplit('/').next().unwrap_or_default();
-    let kind = match &summary.contents {
-        ContentSummary::Pte(_) => "program".to_string(),
-        ContentSummary::Ptd(data) => format!("named data, generation {}", data.generation),
-        // Only models have pages, so this is never shown.
-        ContentSummary::Payload(_) | ContentSummary::Profile(_) | ContentSummary::Record(_) => {
-            summary.kind.to_string()
-        }
-    };
-    let pieces = pieces::Rows::of(modules);
-    let has_methods = matches!(summary.contents, ContentSummary::Pte(_));
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta http-equiv="Content-Security-Policy" content=(policy());
-                meta name="color-scheme" content="light dark";
-                title { (base) " · pte map" }
-                style { (PreEscaped(STYLE)) (PreEscaped(svg::STYLE)) }
-            }
-            body {
-                header {
-                    h1 { (base) }
-                    p {
-                        "." (summary.kind) " " (kind) " · " (grouped(summary.bytes)) " bytes · "
-                        (count(file.segment_count().into(), "segment"))
-                    }
-                    @if base != title { p.path { (title) } }
-                    nav {
-                        a href="#verdict" { "Verdict" } " " a href="#sizes" { "Sizes" } " "
-                        a href="#pieces" { "Pieces" } " "
-                        @if has_methods { a href="#methods" { "Methods" } " " }
-                        a href="#map" { "Map" } " " a href="#parts" { "Parts" } " "
-                        a href="#ranges" { "Ranges" }
-                    }
-                    p.search hidden {
-                        input #search type="search" placeholder="Search pieces, instructions, parts, ranges"
-                            aria-label="Search";
-                        span #found role="status" {}
-                    }
+    /// Writes the page with its documents inside.
+    pub(crate) fn write(&self, out: &mut Output) -> Result<(), Problem> {
+        write_around(out, "'none'", |out| self.contents(out))
+    }
+
+    fn contents(&self, out: &mut Output) -> Result<(), Problem> {
+        let Self { input, .. } = self;
+        let name = input.name.to_string();
+        let file = PageFile {
+            name: name.rsplit('/').next().unwrap_or_default().into(),
+            size: self.bundle.map_or(input.opened.file_len(), OtherFile::file_len),
+            is_data: matches!(input.opened.file(), File::Ptd(_)),
+        };
+        out.bytes(b"{\"files\":[")?;
+        self.value(&file, out)?;
+        out.bytes(b"],\"documents\":{")?;
+        for (nth, (call, most, document)) in DOCUMENTS.iter().enumerate() {
+            let comma = if nth > 0 { "," } else { "" };
+            out.bytes(format!("{comma}\"{call}\":{{").as_bytes())?;
+            // Each document may show all names.
+            input.renew_budget();
+            let mut short = Short::new(*most);
+            match document(self, &mut short) {
+                Ok(()) => {
+                    let omitted = short.omitted();
+                    out.bytes(format!("\"omitted\":{omitted},\"document\":").as_bytes())?;
+                    out.bytes(short.text())?;
                 }
-                main {
-                    (verdict::section(checked))
-                    (treemap::section(modules, &pieces))
-                    (pieces.section(modules.bytes))
-                    (methods)
-                    section aria-labelledby="map" {
-                        h2 #map { "Map" }
-                        (picture::draw("The whole file, to scale", rows, 0..summary.bytes, None))
-                        @if let Some(row) = rows.iter().find(|row| row.name.raw() == TABLES)
-                            && row.bytes < summary.bytes
-                        {
-                            (picture::draw("The FlatBuffers part, to scale", &row.parts, row.begin..row.end, Some("tables")))
-                        }
-                        (class::legend(sizes))
-                    }
-                    (sizes::section(sizes))
-                    (ranges::section(rows))
+                Err(problem) => {
+                    out.bytes(b"\"omitted\":0,\"error\":")?;
+                    self.value(&problem.message(), out)?;
                 }
-                footer { p { "Every byte is counted once. Made by pte " (env!("CARGO_PKG_VERSION")) "." } }
-                script { (PreEscaped(SCRIPT)) }
             }
+            out.bytes(b"}")?;
         }
+        out.bytes(b"},\"bytes\":[")?;
+        let base = input.bundle.as_ref().map_or(0, |bundle| bundle.program.start);
+        for (nth, window) in self.windows().into_iter().enumerate() {
+            let (begin, comma) =
+                (window.start.saturating_add(base), if nth > 0 { "," } else { "" });
+            let bytes = base64(&input.read_uncharged(window)?);
+            out.bytes(format!("{comma}[{begin},\"{bytes}\"]").as_bytes())?;
+        }
+        out.bytes(b"],\"fields\":[")?;
+        self.fields(out)?;
+        out.bytes(b"]}")
+    }
+
+    fn value(&self, value: &impl Serialize, out: &mut Output) -> Result<(), Problem> {
+        let mut short = Short::new(usize::MAX);
+        self.line(value, &mut short)?;
+        out.bytes(short.text())
+    }
+
+    fn line(&self, value: &impl Serialize, to: &mut Short) -> Result<(), Problem> {
+        write_line(to, value).map_err(|error| Problem::io(&self.input.name, error))
     }
 }
 
-/// Returns the content security policy: nothing is loaded, and only the page's script runs.
-fn policy() -> String {
-    let digest = base64(&Sha256::digest(SCRIPT.as_bytes()));
-    format!(
-        "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'; \
-         form-action 'none'"
-    )
+/// Writes a document about a model.
+type WriteDocument = fn(&PageModel<'_>, &mut Short) -> Result<(), Problem>;
+
+/// The documents of a page: the question of the page (`Call` in `web/page/engine.ts`), the largest number of bytes, and
+/// what writes it.
+const DOCUMENTS: &[(&str, usize, WriteDocument)] = &[
+    ("info", 64 << 10, info),
+    ("check", 96 << 10, check),
+    ("sizes", 96 << 10, sizes),
+    ("memory", 192 << 10, memory),
+    ("ops", 32 << 10, ops),
+    ("map", 80 << 10, map),
+    ("explorer", 288 << 10, explorer),
+];
+
+fn info(model: &PageModel<'_>, to: &mut Short) -> Result<(), Problem> {
+    let input = model.input;
+    let summary = Summary::read_method(&input.opened, None, &model.limits);
+    let mut summary = summary.map_err(|error| Problem::open(&input.name, error))?;
+    if let Some(bundle) = &input.bundle {
+        summary = summary.bundled(bundle.len, bundle.program.start);
+    }
+    model.line(&SummaryDocument::new(vec![summary.named(input.name.clone())]), to)
+}
+
+fn check(model: &PageModel<'_>, to: &mut Short) -> Result<(), Problem> {
+    model.line(model.checked()?, to)
+}
+
+fn sizes(model: &PageModel<'_>, to: &mut Short) -> Result<(), Problem> {
+    let PageModel { input, payloads, bundle, .. } = model;
+    let charge = |name: &str| input.name_again(Some(name));
+    let mut sizes = SizeTree::try_of(&input.name, &input.opened.file(), payloads, charge)?;
+    if let Some(bundle) = bundle {
+        let program = sizes;
+        sizes = bundle.sizes(&input.name, charge)?;
+        sizes.add_program(program);
+    }
+    model.line(&SizeDocument::new(&[sizes], None, None, u32::MAX), to)
+}
+
+fn memory(model: &PageModel<'_>, to: &mut Short) -> Result<(), Problem> {
+    memory::write_document(model.input, &model.limits, to)
+}
+
+fn ops(model: &PageModel<'_>, to: &mut Short) -> Result<(), Problem> {
+    let mut report = UsageReport::default();
+    crate::ops::add(model.input, &model.limits, &mut report)?;
+    model.line(&report.document(None), to)
+}
+
+fn map(model: &PageModel<'_>, to: &mut Short) -> Result<(), Problem> {
+    let PageModel { input, payloads, nesting, bundle, .. } = model;
+    let (file, charge) = (input.opened.file(), |name: &str| input.name_again(Some(name)));
+    let map = Map::in_detail_with_payloads(&file, payloads);
+    let ranges = map.ranges(*nesting);
+    let outer = bundle.map(OtherFile::map_in_detail);
+    let outer = outer.as_ref().map(|outer| outer.ranges(*nesting));
+    let (rows, bytes) = match (&outer, bundle) {
+        (Some(outer), Some(bundle)) => {
+            let program = bundle.program().unwrap_or_default();
+            (RangeRows::new(outer).with_program(program, &ranges), bundle.file_len())
+        }
+        _ => (RangeRows::new(&ranges), file.file_len()),
+    };
+    rows.charge_names(charge)?;
+    model.line(&MapDocument::new(&input.name, bytes, &rows), to)
+}
+
+/// Writes the graph of a model with small tables. Of larger ones it would be cut, and takes more memory than the page.
+fn explorer(model: &PageModel<'_>, to: &mut Short) -> Result<(), Problem> {
+    let PageModel { input, payloads, limits, .. } = model;
+    let graphs = payloads.iter().map(|of| of.graph.end.saturating_sub(of.graph.start));
+    if graphs.fold(input.opened.region_len(), u64::saturating_add) > MOST_OF_GRAPH {
+        return Err(input.absent("the graph is too large for a page: `pte view` shows it".into()));
+    }
+    let document = ExplorerDocument::of(&input.name, &input.opened, false, limits);
+    let document = document.map_err(|error| Problem::open(&input.name, error))?;
+    model.line(&document, to)
+}
+
+/// The bytes of a file, and what they mean: of a small file all bytes, else those at the beginning and near findings.
+impl PageModel<'_> {
+    /// Returns the findings, which are judged once.
+    fn checked(&self) -> Result<&CheckedFile, Problem> {
+        if let Some(checked) = self.checked.get() {
+            return Ok(checked);
+        }
+        let Self { input, limits, .. } = self;
+        let start = input.bundle.as_ref().map(|bundle| bundle.program.start);
+        let report = Checker::new().limits(*limits).bundled(start).check(&input.opened);
+        let report = report.map_err(|error| Problem::open(&input.name, error))?;
+        let mut checked = CheckedFile::new(&input.name, &input.opened.file());
+        checked.add(&input.opened, &[], &report);
+        Ok(self.checked.get_or_init(|| checked))
+    }
+
+    /// Returns the offsets of the first findings.
+    fn places(&self) -> impl Iterator<Item = u64> {
+        let findings = self.checked.get().into_iter().flat_map(|checked| &checked.findings);
+        findings.filter_map(|finding| finding.offset).take(MOST_PLACES)
+    }
+
+    /// Returns the ranges whose bytes are in the page, in order and apart from each other.
+    fn windows(&self) -> Vec<Range<u64>> {
+        let len = self.input.opened.file_len();
+        if len <= WHOLE {
+            return core::iter::once(0..len).collect();
+        }
+        let near = |at: u64| {
+            let begin = at.saturating_sub(BEFORE);
+            begin.saturating_sub(begin % ROW)..at.saturating_add(AFTER).min(len)
+        };
+        let mut all: Vec<_> = self.places().chain([0]).map(near).collect();
+        all.sort_by_key(|range| range.start);
+        let mut windows: Vec<Range<u64>> = Vec::new();
+        for range in all.into_iter().filter(|range| !range.is_empty()) {
+            match windows.last_mut().filter(|last| range.start <= last.end) {
+                Some(last) => last.end = last.end.max(range.end),
+                None => windows.push(range),
+            }
+        }
+        windows
+    }
+
+    /// Writes the fields around each finding, and those at the beginning of the file. Each takes a walk of the tables,
+    /// so there are fewer for larger tables.
+    fn fields(&self, out: &mut Output) -> Result<(), Problem> {
+        let Self { input, payloads, .. } = self;
+        let (file, len) = (input.opened.file(), input.opened.file_len());
+        let walks = WALKED.checked_div(input.opened.region_len()).unwrap_or(WALKED);
+        let mut left = if walks < FEWEST_FIELDS { 0 } else { walks.min(MOST_FIELDS) };
+        let mut ends = BTreeMap::new();
+        let near = self.places().map(|at| (at.saturating_sub(NEAR), at.saturating_add(NEAR)));
+        for (mut at, end) in [(0, NEAR)].into_iter().chain(near).chain([(0, AFTER)]) {
+            while at < end.min(len) && left > 0 {
+                // A field that is already written is not looked up again.
+                let known = ends.range(..=at).next_back().map(|(_, end)| *end);
+                if let Some(end) = known.filter(|end| *end > at) {
+                    at = end;
+                    continue;
+                }
+                left = left.saturating_sub(1);
+                let mut byte = Byte::of(&file, payloads, at, *input)?;
+                if let Some(bundle) = &input.bundle {
+                    byte = byte.in_program_at(bundle.program.start);
+                }
+                if !ends.is_empty() {
+                    out.bytes(b",")?;
+                }
+                self.value(&byte.record(), out)?;
+                let range = byte.range();
+                ends.insert(range.start, range.end);
+                at = range.end.max(at.saturating_add(1));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Returns bytes in base64.
@@ -165,19 +318,28 @@ fn base64(bytes: &[u8]) -> String {
     text
 }
 
-/// Returns a line with the number of omitted rows.
-fn left_out(count: usize, noun: &str) -> Markup {
-    html! {
-        p.cut { "… " (grouped(u64::try_from(count).unwrap_or(u64::MAX))) " more " (noun)
-            " than this page shows" }
-    }
-}
+/// The largest file whose bytes are all in its page.
+const WHOLE: u64 = 1 << 14;
 
-const TABLES: &str = "FlatBuffers part";
+/// The bytes before and after a place that a hex view shows (`web/page/hex.ts`, `views/bytes.ts`), and its rows.
+const BEFORE: u64 = 256;
+const AFTER: u64 = 512;
+const ROW: u64 = 16;
 
-const STYLE: &str = include_str!("page/style.css");
+/// The bytes before and after a finding whose fields are shown (`web/page/hex.ts`).
+const NEAR: u64 = 32;
 
-const SCRIPT: &str = include_str!("page/script.js");
+/// The most findings whose bytes are in the page.
+const MOST_PLACES: usize = 40;
+
+/// The most fields in a page, and the most bytes of tables that are walked for them. Of tables so large that this would
+/// be a few fields, there are none.
+const MOST_FIELDS: u64 = 400;
+const FEWEST_FIELDS: u64 = 16;
+const WALKED: u64 = 1 << 24;
+
+/// The most bytes of tables and payload graphs whose graph is in the page.
+const MOST_OF_GRAPH: u64 = 1 << 21;
 
 #[cfg(test)]
 mod tests {

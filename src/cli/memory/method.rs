@@ -12,13 +12,13 @@ use crate::problem::Problem;
 use crate::text;
 
 /// A method to show.
-pub(in super::super) struct Method<'m, 'a> {
-    pub(in super::super) input: &'m Input,
-    pub(in super::super) memory: &'m Memory<'a>,
-    pub(in super::super) pools: &'m [Pools],
-    pub(in super::super) budgets: &'m [Budget],
+pub(super) struct Method<'m, 'a> {
+    pub(super) input: &'m Input,
+    pub(super) memory: &'m Memory<'a>,
+    pub(super) pools: &'m [Pools],
+    pub(super) budgets: &'m [Budget],
     /// The most bytes that a delegate of the method needs at each run; 0 if no payload states it.
-    pub(in super::super) scratch: u64,
+    pub(super) scratch: u64,
 }
 
 impl<'a> Method<'_, 'a> {
@@ -34,7 +34,7 @@ impl<'a> Method<'_, 'a> {
     }
 
     /// Returns the fully qualified name of a value, and charges it to the limits.
-    pub(crate) fn name(&self, value: u32) -> Result<Option<Untrusted<'a>>, Problem> {
+    pub(super) fn name(&self, value: u32) -> Result<Option<Untrusted<'a>>, Problem> {
         let name = self.memory.tensor_name(value);
         self.input.name_again(name)?;
         Ok(name.map(Untrusted::from))
@@ -61,7 +61,7 @@ impl<'a> Method<'_, 'a> {
     }
 
     /// Returns the place of an instruction: its index, preceded by its chain if there are several.
-    pub(crate) fn place(&self, pc: u32) -> String {
+    pub(super) fn place(&self, pc: u32) -> String {
         let (chain, nth) = self.memory.place(pc);
         match self.memory.plan().chains().map_or(0, |chains| chains.len()) {
             0 | 1 => nth.to_string(),

@@ -17,9 +17,8 @@ use crate::output::Output;
 use crate::problem::Problem;
 use crate::text::{self, count, grouped};
 
-/// The colours of the picture, which may also be part of a page. Viewers that do not support
-/// variables use the first of two colours.
-pub(in super::super) const STYLE: &str = "\
+/// The colours of the picture. Viewers that do not support variables use the first of two colours.
+const STYLE: &str = "\
 .mem{--bg:#fff;--fg:#1c1e21;--dim:#5b6068;--panel:#f3f4f6;--grid:#d9dce1;--live:#64748b;--peak:#c00;\
 --input:#4c9f70;--output:#d98c3f;--state:#8c6bb1;--scratch:#5b8def}\
 @media(prefers-color-scheme:dark){.mem{--bg:#15171a;--fg:#e6e7ea;--dim:#a2a8b1;--panel:#1e2125;\
@@ -34,27 +33,6 @@ pub(in super::super) const STYLE: &str = "\
 .mem .view{fill:none;stroke:#1c1e21;stroke:var(--fg);stroke-dasharray:3 2;pointer-events:all}\
 .mem .live{fill:#64748b;fill:var(--live);fill-opacity:.5;stroke:#64748b;stroke:var(--live)}\
 .mem .peak{stroke:#c00;stroke:var(--peak);stroke-dasharray:4 3;fill:none}.mem .l{font-size:10px;pointer-events:none}";
-
-/// Returns the pictures of all arenas of a method, with at most `rectangles` tensors and without
-/// their style. The text is empty if there are none.
-pub(in super::super) fn of_method(
-    method: &Method<'_, '_>,
-    rectangles: usize,
-) -> Result<String, Problem> {
-    let mut svg = Svg { rectangles: MOST_RECTANGLES.saturating_sub(rectangles), ..Svg::default() };
-    svg.legend();
-    svg.method(method)?;
-    if svg.panels == 0 {
-        return Ok(String::new());
-    }
-    svg.left_out();
-    let (width, height) = (WHOLE_WIDTH, svg.height.saturating_add(10));
-    Ok(format!(
-        "<svg class=\"mem\" viewBox=\"0 0 {width} {height}\" \
-         role=\"img\" aria-label=\"planned memory\">\n{}</svg>",
-        svg.body
-    ))
-}
 
 /// A picture that is partly drawn.
 #[derive(Default)]

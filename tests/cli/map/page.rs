@@ -1,10 +1,30 @@
 //! The page of `pte map --html`, without a browser.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
 use super::super::{BASIC, good, pte, text};
 use crate::support::files;
+
+/// The element with the documents, which runs nothing.
+const CONTENTS: &str = "<script type=\"application/json\" id=\"contents\">";
+
+/// Splits a page at the documents inside.
+fn split(page: &str) -> (&str, &str, &str) {
+    let (head, rest) = page.split_once(CONTENTS).unwrap();
+    let (contents, tail) = rest.split_once("</script>").unwrap();
+    (head, contents, tail)
+}
+
+/// Returns what the page of a file shows.
+fn contents(path: &str) -> Value {
+    let page = good(&["map", "--html", path]);
+    serde_json::from_str(split(&page).1).unwrap()
+}
 
 /// A program with names that are harmful as markup.
 pub(super) fn hostile(folder: &Path, markup: &str) -> PathBuf {
@@ -13,8 +33,7 @@ pub(super) fn hostile(folder: &Path, markup: &str) -> PathBuf {
     let blobs = format!("dir={}", folder.to_str().unwrap());
     let source = "tests/data/pte/xnn_delegate_segment.pte";
     good(&["dump", "--container", "--blobs", &blobs, source, "-o", shown]);
-    let mut dump: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(&json).unwrap()).unwrap();
+    let mut dump: Value = serde_json::from_str(&fs::read_to_string(&json).unwrap()).unwrap();
     let plan = &mut dump["execution_plan"][0];
     plan["name"] = markup.into();
     assert!(plan["delegates"][0]["id"].is_string());
@@ -31,63 +50,127 @@ pub(super) fn hostile(folder: &Path, markup: &str) -> PathBuf {
 #[test]
 fn page_escapes_text_of_the_file() {
     let folder = tempfile::tempdir().unwrap();
-    let markup = "</script></title></style><img src=x onerror=alert(1)>\"'&\u{202e}\u{1b}[2J";
+    let markup = "</script></title></style><img src=x onerror=alert(1)><!--\"'&\u{202e}\u{1b}[2J";
     let made = hostile(folder.path(), markup);
     let page = good(&["map", "--html", made.to_str().unwrap()]);
-    assert!(!page.contains("<img") && !page.contains("\u{202e}"));
-    assert_eq!(page.matches("<script").count(), 1, "that of the page");
-    assert!(!page.contains('\u{1b}'));
-    assert_eq!(page.matches("&lt;img src=x").count(), page.matches("src=x").count());
-    assert!(page.matches("&lt;img src=x").count() >= 3, "method, operator and delegate");
-    assert_eq!(page.matches("</style>").count(), 1);
-    assert_eq!(page.matches("</title>").count(), page.matches("<title>").count());
+    let (_, inside, _) = split(&page);
+    assert!(!inside.contains(['<', '\u{202e}', '\u{1b}']), "no element can begin or end in it");
+    let usual = good(&["map", "--html", BASIC]);
+    for tag in ["<script", "</script>", "</style>", "</title>", "<img", "<!--"] {
+        assert_eq!(page.matches(tag).count(), usual.matches(tag).count(), "{tag}");
+    }
+    let of = |document: &str| contents(made.to_str().unwrap())["documents"][document].to_string();
+    for document in ["info", "sizes", "map", "explorer"] {
+        assert!(of(document).contains("<img src=x onerror=alert(1)>"), "{document}");
+    }
 }
 
-/// Tags are balanced, ids are unique, and no resource is loaded.
+/// All pages are one text, but for the documents: tags are balanced, ids are unique, no resource is loaded.
 #[test]
 fn page_is_well_formed_and_self_contained() {
+    let mut pages = BTreeSet::new();
     for path in files::samples() {
         let page = good(&["map", "--html", path.to_str().unwrap()]);
-        assert!(
-            page.starts_with("<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\">")
-        );
-        let (head, script) = page.split_once("<script>").unwrap();
-        let (_, tail) = script.split_once("</script>").unwrap();
-        let markup = format!("{head}{tail}");
-        for word in ["<script", "http:", "https:", "url(", "@import", " src=", "<link", "onclick="]
-        {
-            assert!(!markup.contains(word), "{word} in the page of {path:?}");
+        let (head, contents, tail) = split(&page);
+        pages.insert(format!("{head}{CONTENTS}</script>{tail}"));
+        let contents: Value = serde_json::from_str(contents).unwrap();
+        let documents = contents["documents"].as_object().unwrap();
+        assert_eq!(documents.len(), 7, "{path:?}");
+    }
+    let page = pages.pop_first().unwrap();
+    assert_eq!(pages.len(), 0);
+    assert!(
+        page.starts_with("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n  <meta charset=\"utf-8\">")
+    );
+    let (head, script) = page.split_once("<script type=\"module\">").unwrap();
+    let (_, tail) = script.split_once("</script>").unwrap();
+    let markup = format!("{}{tail}", head.replace(CONTENTS, "").replace("</script>", ""));
+    for word in
+        ["<script", "http:", "https:", "url(", "@import", " src=", "<link", "onclick=", "href="]
+    {
+        assert!(!markup.contains(word), "{word}");
+    }
+    let mut open = Vec::new();
+    for tag in markup.split('<').skip(1).map(|rest| rest.split('>').next().unwrap()) {
+        let name = tag.split([' ', '\n']).next().unwrap();
+        match name.strip_prefix('/') {
+            Some(name) => assert_eq!(open.pop(), Some(name)),
+            None if ["!DOCTYPE", "!--", "meta"].contains(&name) => {}
+            None => open.push(name),
         }
-        // Links lead to a row or a section of the page.
-        for href in markup.split(" href=\"").skip(1) {
-            let to = href.split('"').next().unwrap().strip_prefix('#').unwrap();
-            assert_eq!(markup.matches(&format!(" id=\"{to}\"")).count(), 1, "{to} in {path:?}");
-        }
-        let mut open = Vec::new();
-        for tag in markup.split('<').skip(1).map(|rest| rest.split('>').next().unwrap()) {
-            let name = tag.split([' ', '\n']).next().unwrap();
-            match name.strip_prefix('/') {
-                Some(name) => assert_eq!(open.pop(), Some(name), "{path:?}"),
-                None if ["!DOCTYPE", "meta", "input"].contains(&name) || tag.ends_with('/') => {}
-                None => open.push(name),
+    }
+    assert!(open.is_empty(), "{open:?}");
+}
+
+/// What the page shows is what the verbs say.
+#[test]
+fn page_has_the_documents_of_the_verbs() {
+    for path in files::samples().iter().step_by(5) {
+        let path = path.to_str().unwrap();
+        let page = contents(path);
+        for (call, verb) in [
+            ("info", &["info"][..]),
+            ("check", &["check", "--no-config"]),
+            ("sizes", &["size"]),
+            ("memory", &["memory"]),
+            ("ops", &["ops"]),
+            ("map", &["map"]),
+            ("explorer", &["graph", "--format", "model-explorer"]),
+        ] {
+            let json = if call == "explorer" { &[][..] } else { &["--json"] };
+            let done = pte(&[verb, json, &[path]].concat());
+            let inside = &page["documents"][call];
+            if inside.get("error").is_some() || inside["omitted"] != 0 {
+                let is_known = call == "ops" || inside["omitted"] != 0;
+                assert!(is_known, "{call} of {path}: {inside}");
+                continue;
             }
-        }
-        assert!(open.is_empty(), "{open:?}");
-        for id in page.split(" aria-labelledby=\"").skip(1) {
-            let id = id.split('"').next().unwrap();
-            assert_eq!(page.matches(&format!(" id=\"{id}\"")).count(), 1, "{id}");
+            let mut document: Value = serde_json::from_slice(&done.stdout).unwrap();
+            // It would read the whole file.
+            document.as_object_mut().unwrap().remove("duplicates");
+            let expected = if call == "check" { &document["files"][0] } else { &document };
+            assert_eq!(inside["document"], *expected, "{call} of {path}");
         }
     }
 }
 
+/// A hex view has the bytes at the beginning and at each finding, and the fields around them.
 #[test]
-fn page_shows_methods_and_sizes() {
-    let page = good(&["map", "--html", "tests/data/pte/xnn_gpt.pte"]);
-    for part in ["float32[1, 16, 64]", "aten::embedding.out", "XnnpackBackend", "149,120 bytes"] {
-        assert!(page.contains(part), "{part}");
+fn page_has_the_bytes_and_the_fields_near_findings() {
+    let path = "tests/data/pte/synth_all_inline.pte";
+    let (page, bytes) = (contents(path), fs::read(path).unwrap());
+    let whole = decoded(page["bytes"][0][1].as_str().unwrap());
+    assert_eq!((&page["bytes"][0][0], whole), (&0.into(), bytes), "of a small file, all");
+    let findings = page["documents"]["check"]["document"]["findings"].as_array().unwrap();
+    assert!(!findings.is_empty());
+    let fields = page["fields"].as_array().unwrap();
+    let covers = |field: &Value, at: u64| {
+        (field["role_begin"].as_u64().unwrap()..field["role_end"].as_u64().unwrap()).contains(&at)
+    };
+    for at in findings.iter().filter_map(|finding| finding["offset"].as_u64()).chain([0]) {
+        let field = fields.iter().find(|field| covers(field, at)).unwrap();
+        let said = good(&["map", "--json", "--at", &field["offset"].to_string(), path]);
+        let said: Value = serde_json::from_str(&said).unwrap();
+        assert_eq!(*field, said["byte"]);
     }
-    let data = good(&["map", "--html", BASIC]);
-    assert!(data.contains("named data, generation 3") && !data.contains("Methods"));
+}
+
+/// Returns the bytes of a text in base64.
+fn decoded(text: &str) -> Vec<u8> {
+    let digit = |c: u8| match c {
+        b'A'..=b'Z' => c - b'A',
+        b'a'..=b'z' => c - b'a' + 26,
+        b'0'..=b'9' => c - b'0' + 52,
+        b'+' => 62,
+        _ => 63,
+    };
+    let mut bytes = Vec::new();
+    for four in text.trim_end_matches('=').as_bytes().chunks(4) {
+        let bits = four.iter().fold(0u32, |bits, &c| bits << 6 | u32::from(digit(c)));
+        let bits = bits << (6 * (4 - four.len()));
+        bytes.extend(&bits.to_be_bytes()[1..four.len()]);
+    }
+    bytes
 }
 
 /// The page of a large file has a bounded length, and lists the number of omitted rows.
@@ -102,59 +185,29 @@ fn page_length_is_bounded() {
     fs::write(&path, ptd.finish().unwrap().image().unwrap().to_bytes().unwrap()).unwrap();
     let page = good(&["map", "--html", "--depth", "9", path.to_str().unwrap()]);
     assert!(page.len() < 700_000, "{}", page.len());
-    assert!(page.contains("more ranges than this page shows"));
-    assert!(page.contains("more parts than this page shows"));
-}
-
-/// The page begins with the verdict, and shows what the file does and how large each piece is.
-#[test]
-fn page_has_what_a_reader_asks_for() {
-    let page = good(&["map", "--html", "tests/data/pte/xnn_gpt.pte"]);
-    for part in [
-        // The verdict.
-        "No rule of severity error is broken",
-        // A constant of a delegate, alone, with its layout.
-        "node 0 filter",
-        "float32[128, 32]",
-        "XNNFullyConnected",
-        // Memory and the graph of the method.
-        "<svg class=\"mem\"",
-        "live bytes",
-        "Graph: ",
-        "href=\"#m0i",
-    ] {
-        assert!(page.contains(part), "{part}");
+    let inside: Value = serde_json::from_str(split(&page).1).unwrap();
+    for document in ["map", "sizes"] {
+        let omitted = inside["documents"][document]["omitted"].as_u64().unwrap();
+        assert!(omitted > 1000, "{document}: {omitted}");
     }
-    let position = |text: &str| page.find(text).unwrap();
-    assert!(position("id=\"verdict\"") < position("id=\"sizes\""));
-    assert!(position("id=\"sizes\"") < position("id=\"methods\""));
-    let named = good(&["map", "--html", "tests/data/pte/mutable_init.pte"]);
-    assert!(named.contains("float32["), "{named}");
-    let bad = good(&["map", "--html", "tests/data/pte/synth_all_inline.pte"]);
-    assert!(bad.contains("class=\"verdict bad\""), "{bad}");
-    let constants = good(&["map", "--html", "tests/data/pte/const_methods_simple.pte"]);
-    assert!(constants.contains("int = "), "values of constant methods");
 }
 
-/// The policy allows the script of the page, by its digest, and no other.
+/// The policy allows the script and the style of the page, by their digests, and no other.
 #[test]
 fn page_allows_its_script_alone() {
     let page = good(&["map", "--html", BASIC]);
     let policy = page.split("Content-Security-Policy\" content=\"").nth(1).unwrap();
-    let policy = policy.split('"').next().unwrap().replace("&#39;", "'");
-    assert!(policy.starts_with("default-src 'none'; "), "{policy}");
-    assert!(policy.contains("script-src 'sha256-"), "{policy}");
-    assert!(!policy.contains("script-src 'unsafe"), "{policy}");
-}
-
-/// Each jump is a line from its row to the row that it leads to, forwards and backwards.
-#[test]
-fn jumps_are_lines() {
-    for (file, arrows) in [("cf_scan", 1), ("cond_nested", 4), ("linear", 0)] {
-        let page = good(&["map", "--html", &format!("tests/data/pte/{file}.pte")]);
-        let heads = page.split("<path class=\"a\" d=\"").skip(1);
-        let heads = heads.filter(|rest| !rest.starts_with('"')).count();
-        assert_eq!(heads, arrows, "{file}");
-        assert_eq!(page.contains("A dashed line is a jump"), arrows > 0, "{file}");
-    }
+    let policy = policy.split('"').next().unwrap();
+    let digest = |of: &str, end: &str| {
+        let inside = page.split_once(of).unwrap().1.split_once(end).unwrap().0;
+        Sha256::digest(inside.as_bytes()).to_vec()
+    };
+    let digests: Vec<_> = policy.split("'sha256-").skip(1).collect();
+    let digests = digests.iter().map(|rest| decoded(rest.split('\'').next().unwrap()));
+    let expected = [digest("<script type=\"module\">", "</script>"), digest("<style>", "</style>")];
+    assert_eq!(digests.collect::<Vec<_>>(), expected);
+    let plain: Vec<_> = policy.split("; ").filter(|part| !part.contains("sha256-")).collect();
+    let rest =
+        ["default-src 'none'", "connect-src 'none'", "base-uri 'none'", "form-action 'none'"];
+    assert_eq!(plain, rest);
 }

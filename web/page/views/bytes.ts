@@ -5,13 +5,13 @@ import type { Opened } from "../engine.js";
 import { fieldList, fieldsAround, hexView } from "../hex.js";
 import type { Page } from "../page.js";
 
+/** A range of the map. Each level of the document has a type, since types are made from documents. */
 interface Range {
   begin: number;
   end: number;
   bytes: number;
   name: string;
   parts?: Range[];
-  kinds?: unknown[];
 }
 
 const ROWS = 24;
@@ -22,7 +22,7 @@ export async function bytes(file: Opened, page: Page): Promise<Child> {
   const view = new Bytes(file);
   await view.show(Number.isSafeInteger(place) ? place : 0);
   // A refused file has bytes, and no map.
-  const map: any = await file.ask("map").catch(() => null);
+  const map = await file.ask("map").catch(() => null);
   return [
     h("h1", { class: "hidden" }, "Bytes"),
     map &&
@@ -77,14 +77,14 @@ class Bytes {
     if (file.size === 0) return this.dump.replaceChildren(h("p", { class: "note" }, "The file is empty."));
     this.dump.replaceChildren(await hexView(file, offset, offset + 1, 10, ROWS));
     try {
-      const fields = await fieldsAround(file, offset, 0, 48);
+      const fields = await fieldsAround(file, offset, 0);
       if (this.offset !== offset) return;
       const here = fields.find((field) => field.begin <= offset && offset < field.end);
       if (here)
         this.dump.replaceChildren(
           await hexView(file, here.begin, Math.min(here.end, here.begin + 16 * (ROWS - 4)), 10, ROWS),
         );
-      const { byte }: any = await file.ask("mapAt", offset);
+      const { byte } = await file.ask("mapAt", offset);
       this.fields.replaceChildren(h("p", { class: "path" }, byte.part.join(" / ")), fieldList(fields, offset));
     } catch (error) {
       this.fields.replaceChildren(h("p", { class: "note" }, `No meaning is known: ${(error as Error).message}`));

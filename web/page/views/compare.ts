@@ -2,6 +2,7 @@
 
 import { card, count, h, many, size, table, type Child } from "../dom.js";
 import type { Opened } from "../engine.js";
+import type { Documents } from "../../dist/index.js";
 import type { Page } from "../page.js";
 
 export async function compare(file: Opened, page: Page): Promise<Child> {
@@ -19,7 +20,7 @@ export async function compare(file: Opened, page: Page): Promise<Child> {
     const other = others[select.selectedIndex]!;
     result.replaceChildren(h("p", { class: "note" }, "Comparing…"));
     try {
-      const diff: any = await file.ask("diff", { file: other.index });
+      const diff = await file.ask("diff", { file: other.index });
       if (others[select.selectedIndex] === other) result.replaceChildren(...differences(diff, file, other));
     } catch (error) {
       result.replaceChildren(h("p", { class: "card refused" }, (error as Error).message));
@@ -33,9 +34,9 @@ export async function compare(file: Opened, page: Page): Promise<Child> {
   ];
 }
 
-function differences(diff: any, before: Opened, after: Opened): Node[] {
+function differences(diff: Documents["diff"], before: Opened, after: Opened): Node[] {
   const change = after.size - before.size;
-  const groups = new Map<string, any[]>();
+  const groups = new Map<string, Documents["diff"]["differences"]>();
   for (const one of diff.differences) groups.set(one.class, [...(groups.get(one.class) ?? []), one]);
   const title = diff.count === 0 ? "No difference in meaning" : many(diff.count, "difference");
   return [
@@ -55,7 +56,7 @@ function differences(diff: any, before: Opened, after: Opened): Node[] {
       h(
         "ul",
         { class: "legend" },
-        Object.entries(diff.counts as Record<string, number>).map(([name, number]) =>
+        Object.entries(diff.counts).map(([name, number]) =>
           h("li", {}, name, " ", h("b", {}, count(number))),
         ),
       ),
@@ -84,7 +85,7 @@ function differences(diff: any, before: Opened, after: Opened): Node[] {
             table(
               "Ways of writing",
               ["what", "before", "after"],
-              diff.written.map((one: any) => [one.what, one.before, one.after]),
+              diff.written.map((one) => [one.what, one.before, one.after]),
             ),
           ),
         ]

@@ -10,7 +10,7 @@ import { tally } from "./summary.js";
 type Finding = CheckedFile["findings"][number];
 
 export async function findings(file: Opened, page: Page): Promise<Child> {
-  const checked: any = await file.ask("check");
+  const checked = await file.ask("check");
   const all: Finding[] = checked.findings;
   const base = await baseOf(file);
   const items = all.map((found) => [found, item(file, found, base, page)] as const);
@@ -57,7 +57,7 @@ export async function findings(file: Opened, page: Page): Promise<Child> {
       { class: "tools" },
       text,
       chips,
-      h("button", { type: "button", click: () => void download(file) }, "SARIF"),
+      file.isLive && h("button", { type: "button", click: () => void download(file) }, "SARIF"),
     ),
     all.length === 0 ? h("p", { class: "empty" }, "Nothing was found: every rule holds.") : status,
     h(
@@ -72,8 +72,8 @@ export async function findings(file: Opened, page: Page): Promise<Child> {
 /** Returns where the program of a bundle begins: offsets of findings count from there. */
 async function baseOf(file: Opened): Promise<number> {
   try {
-    const [info]: any[] = (await file.ask("info")).files;
-    return info.bundle?.program_offset ?? 0;
+    const [info] = (await file.ask("info")).files;
+    return info?.bundle?.program_offset ?? 0;
   } catch {
     return 0;
   }

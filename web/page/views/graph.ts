@@ -1,19 +1,18 @@
 // The graph: one layer at a time, of which only what is in sight is drawn.
 
 import { select } from "d3-selection";
-import { zoom, zoomIdentity, type ZoomTransform } from "d3-zoom";
+import { zoom, zoomIdentity, zoomTransform, type ZoomTransform } from "d3-zoom";
 import { count, h, many, s, type Child } from "../dom.js";
 import type { Opened } from "../engine.js";
 import type { Page } from "../page.js";
 import { histogram } from "./histogram.js";
 import { attribute, kindOf, Layers, type Box, type GraphNode, type Layer } from "./layers.js";
-import { layout, prepare, stop, type Picture, type Placed } from "./layout.js";
+import { layout, type Picture, type Placed } from "./layout.js";
 
 export async function graph(file: Opened, page: Page): Promise<Child> {
-  prepare();
-  const document: any = await file.ask("explorer");
+  const document: { graphs: { nodes: GraphNode[] }[] } = await file.ask("explorer");
   const nodes: GraphNode[] = document.graphs
-    .flatMap((one: any) => one.nodes)
+    .flatMap((one) => one.nodes)
     .filter((node: GraphNode) => node.id !== "findings");
   if (nodes.length === 0) return h("p", { class: "empty" }, "This file has no graph.");
   return new Canvas(file, page, new Layers(nodes)).element;
@@ -35,7 +34,6 @@ class Canvas {
   private layer: Layer;
   private placed: Picture = { width: 0, height: 0, boxes: [], paths: [] };
   private chosen: string | undefined;
-  private turn = 0;
 
   constructor(
     private readonly file: Opened,
@@ -100,45 +98,23 @@ class Canvas {
     while (first.layers.size === 1 && first.nodes.length === 0) [first] = [...first.layers.values()] as [Layer];
     this.explain();
     new ResizeObserver(() => this.draw()).observe(this.picture);
-    void this.open(first);
+    this.open(first);
   }
 
   /** Lays out a layer and shows it. */
-  private async open(layer: Layer, chosen?: string): Promise<void> {
-    const turn = ++this.turn;
+  private open(layer: Layer, chosen?: string): void {
     this.layer = layer;
     this.drawTrail();
     const { boxes, lines, hidden } = this.layers.content(layer, this.constants.checked);
-    this.status.textContent = `Laying out ${many(boxes.length, "node")}…`;
-    const slow = setTimeout(() => {
-      this.status.append(
-        " ",
-        h(
-          "button",
-          {
-            type: "button",
-            click: () => {
-              stop();
-              this.status.textContent = "Cancelled.";
-            },
-          },
-          "Cancel",
-        ),
-      );
-    }, 600);
     try {
-      const placed = await layout(boxes, lines);
-      if (turn !== this.turn) return;
-      this.placed = placed;
+      this.placed = layout(boxes, lines);
       this.status.textContent = `${many(boxes.length, "node")}, ${many(lines.length, "edge")} in this layer${hidden ? `, ${many(hidden, "long edge")} not drawn` : ""}. Drag to move, scroll to zoom; arrow keys go from node to node, Enter opens.`;
       this.chosen = chosen;
       this.scene.replaceChildren();
       this.drawn.clear();
       requestAnimationFrame(() => (chosen ? this.show(chosen) : this.fit()));
     } catch (error) {
-      if (turn === this.turn) this.status.textContent = `Not laid out: ${(error as Error).message}`;
-    } finally {
-      clearTimeout(slow);
+      this.status.textContent = `Not laid out: ${(error as Error).message}`;
     }
   }
 
@@ -155,7 +131,7 @@ class Canvas {
             {},
             h(
               "button",
-              { type: "button", "aria-current": layer === this.layer && "true", click: () => void this.open(layer) },
+              { type: "button", "aria-current": layer === this.layer && "true", click: () => this.open(layer) },
               nth === 0 ? "file" : layer.name,
             ),
           ),
@@ -206,7 +182,7 @@ class Canvas {
   }
 
   private get at(): ZoomTransform {
-    return (this.picture as any).__zoom ?? zoomIdentity;
+    return zoomTransform(this.picture);
   }
 
   private boxElement({ x, y, width, height, box }: Placed): SVGElement {
@@ -234,8 +210,8 @@ class Canvas {
 
   /** Opens what a box stands for: a layer, or the layer that a node beside this one is in. */
   private enter(box: Box): void {
-    if (box.layer) void this.open(box.layer);
-    else if (box.kind === "beside" && box.node) void this.open(this.layers.home(box.node.id), box.node.id);
+    if (box.layer) this.open(box.layer);
+    else if (box.kind === "beside" && box.node) this.open(this.layers.home(box.node.id), box.node.id);
   }
 
   private choose(box: Box): void {
@@ -289,7 +265,7 @@ class Canvas {
   private key(event: KeyboardEvent): void {
     const placed = this.placed.boxes.find(({ box }) => box.id === this.chosen);
     if (event.key === "Enter" && placed) return this.enter(placed.box);
-    if (event.key === "Backspace" && this.layer.parent) return void this.open(this.layer.parent);
+    if (event.key === "Backspace" && this.layer.parent) return this.open(this.layer.parent);
     if (event.key === "+" || event.key === "-") return this.scale(event.key === "+" ? 1.4 : 1 / 1.4);
     const way = { ArrowDown: [0, 1], ArrowUp: [0, -1], ArrowRight: [1, 0], ArrowLeft: [-1, 0] }[event.key];
     if (!way) return;
@@ -328,7 +304,7 @@ class Canvas {
               click: () => {
                 this.results.hidden = true;
                 if (["constant", "external"].includes(kindOf(node))) this.constants.checked = true;
-                void this.open(this.layers.home(node.id), node.id);
+                this.open(this.layers.home(node.id), node.id);
               },
             },
             node.label,
@@ -367,7 +343,7 @@ class Canvas {
       this.details.replaceChildren(
         h("h2", {}, box.title),
         h("p", { class: "note" }, `A layer of ${many(layer.total, "node")}.`),
-        h("button", { type: "button", click: () => void this.open(layer) }, "Open"),
+        h("button", { type: "button", click: () => this.open(layer) }, "Open"),
       );
       return;
     }

@@ -146,18 +146,18 @@ export class Layers {
   }
 }
 
-/** The rows that lines may cross together, for each box: a layout takes time for each. */
-const MOST_CROSSED = 3;
+/** The boxes that all lines of a layer may pass together: a layout takes time for each. */
+const MOST_PASSED = 3 * MOST;
 
-/** Leaves out the longest lines of a layer where they would cross too many rows. */
+/** Leaves out the longest lines of a layer where they would pass too many boxes. */
 function short(ids: string[], lines: Line[]): { lines: Line[]; hidden: number } {
   const place = new Map(ids.map((id, nth) => [id, nth]));
   const length = (line: Line) => Math.abs(place.get(line.to)! - place.get(line.from)!);
-  let crossed = 0;
+  let passed = 0;
   const kept = new Set(
     [...lines]
       .sort((one, other) => length(one) - length(other))
-      .filter((line) => (crossed += length(line)) <= MOST_CROSSED * ids.length),
+      .filter((line) => (passed += length(line)) <= MOST_PASSED),
   );
   return { lines: lines.filter((line) => kept.has(line)), hidden: lines.length - kept.size };
 }

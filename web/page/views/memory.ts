@@ -2,7 +2,13 @@
 
 import { scaleLinear } from "d3-scale";
 import { card, count, h, many, s, size, table, type Child } from "../dom.js";
+import type { Documents } from "../../dist/index.js";
 import type { Opened } from "../engine.js";
+
+type Method = Documents["memory"]["methods"][number];
+type Arena = Method["arenas"][number];
+type Tensor = Arena["tensors"][number];
+type Pool = Method["pools"][number]["method"];
 
 const WIDTH = 960;
 const HEIGHT = 360;
@@ -13,15 +19,15 @@ const MOST_DRAWN = 4000;
 const MOST_POINTS = 2000;
 
 export async function memory(file: Opened): Promise<Child> {
-  const document: any = await file.ask("memory");
+  const document = await file.ask("memory");
   if (document.methods.length === 0) return h("p", { class: "empty" }, "This file plans no memory.");
   return [
     h("h1", { class: "hidden" }, "Memory"),
-    document.methods.slice(0, 20).map((method: any) =>
+    document.methods.slice(0, 20).map((method) =>
       card(
         `${method.name} · ${size(method.planned ?? 0)} planned`,
         method.arenas.length === 0 && h("p", { class: "note" }, "No arena: nothing is planned."),
-        method.arenas.map((arena: any) => arenaPicture(arena, method.instructions)),
+        method.arenas.map((arena) => arenaPicture(arena, method.instructions)),
         outside(method),
         pools(method.pools),
       ),
@@ -31,14 +37,14 @@ export async function memory(file: Opened): Promise<Child> {
   ];
 }
 
-function arenaPicture(arena: any, instructions: number): Child {
+function arenaPicture(arena: Arena, instructions: number): Child {
   const reach = Math.max(arena.planned ?? 0, arena.reach, 1);
   const steps = Math.max(instructions, 1);
   const x = scaleLinear([0, steps], [LEFT, WIDTH - 8]);
   const y = scaleLinear([0, reach], [HEIGHT, 8]);
-  const tensors: any[] = arena.tensors;
-  const first = (tensor: any) => tensor.lives?.first?.instruction ?? 0;
-  const end = (tensor: any) => (tensor.lives?.last ? tensor.lives.last.instruction + 1 : steps);
+  const tensors: Tensor[] = arena.tensors;
+  const first = (tensor: Tensor) => tensor.lives?.first?.instruction ?? 0;
+  const end = (tensor: Tensor) => (tensor.lives?.last ? tensor.lives.last.instruction + 1 : steps);
   const detail = h("p", { class: "note under", role: "status" }, "Point at a tensor, or at a time.");
   const drawn = [...tensors].sort((one, other) => other.bytes - one.bytes).slice(0, MOST_DRAWN);
   const boxes = drawn.map((tensor) => {
@@ -132,14 +138,16 @@ function arenaPicture(arena: any, instructions: number): Child {
     h(
       "dl",
       { class: "facts plain" },
-      [
-        ["planned", arena.planned],
-        ["live at the peak", arena.peak],
-        ["slack", arena.slack],
-        ["fragmentation", arena.fragmentation],
-      ]
-        .filter(([, bytes]) => bytes !== null && bytes !== undefined)
-        .map(([name, bytes]) => h("div", {}, h("dt", {}, name), h("dd", {}, size(bytes)))),
+      (
+        [
+          ["planned", arena.planned],
+          ["live at the peak", arena.peak],
+          ["slack", arena.slack],
+          ["fragmentation", arena.fragmentation],
+        ] as const
+      ).map(
+        ([name, bytes]) => typeof bytes === "number" && h("div", {}, h("dt", {}, name), h("dd", {}, size(bytes))),
+      ),
     ),
     at && h("p", { class: "note" }, `The peak is at instruction ${at.instruction}: ${at.does}.`),
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Picture of arena ${arena.id}` }, picture),
@@ -169,13 +177,13 @@ function arenaPicture(arena: any, instructions: number): Child {
 }
 
 /** Counts the different bytes that are live at each instruction: what several tensors share counts once. */
-function curve(tensors: any[], first: (tensor: any) => number, end: (tensor: any) => number, steps: number): number[] {
+function curve(tensors: Tensor[], first: (tensor: Tensor) => number, end: (tensor: Tensor) => number, steps: number): number[] {
   const edges = [...new Set(tensors.flatMap((tensor) => [tensor.offset, tensor.offset + tensor.bytes]))].sort(
     (one, other) => one - other,
   );
   const index = new Map(edges.map((edge, nth) => [edge, nth]));
   const users = new Uint32Array(edges.length);
-  const events: [step: number, tensor: any, by: 1 | -1][] = tensors.flatMap((tensor) => [
+  const events: [step: number, tensor: Tensor, by: 1 | -1][] = tensors.flatMap((tensor) => [
     [first(tensor), tensor, 1],
     [Math.max(end(tensor), first(tensor) + 1), tensor, -1],
   ]);
@@ -196,14 +204,14 @@ function curve(tensors: any[], first: (tensor: any) => number, end: (tensor: any
   return live;
 }
 
-const life = (tensor: any) =>
+const life = (tensor: Tensor) =>
   `${tensor.lives?.first?.instruction ?? "start"} to ${tensor.lives?.last?.instruction ?? "end"}`;
 
-const words = (tensor: any) =>
+const words = (tensor: Tensor) =>
   `${tensor.name ?? `v${tensor.value}`} · ${tensor.dtype}[${tensor.sizes.join(", ")}] · ${size(tensor.bytes)} ` +
   `at ${count(tensor.offset)} · live ${life(tensor)} · ${tensor.role}`;
 
-function outside(method: any): Child {
+function outside(method: Method): Child {
   const rows = Object.entries(method.outside as Record<string, number>).filter(([, bytes]) => bytes > 0);
   return (
     rows.length > 0 &&
@@ -211,7 +219,7 @@ function outside(method: any): Child {
   );
 }
 
-function pools(all: any[] | undefined): Child {
+function pools(all: Method["pools"]): Child {
   if (!all?.length) return null;
   return table(
     "Pools of the runtime",
@@ -220,4 +228,4 @@ function pools(all: any[] | undefined): Child {
   );
 }
 
-const bound = (pool: any) => (pool ? `${pool.exact ? "" : "≈ "}${size(pool.bytes)}` : "");
+const bound = (pool: Pool | null) => (pool ? `${pool.exact ? "" : "≈ "}${size(pool.bytes)}` : "");

@@ -3,11 +3,16 @@
 import { card, count, h, listing, size, table, type Child } from "../dom.js";
 import type { Opened } from "../engine.js";
 
+interface Time {
+  count: number;
+  total: number;
+}
+
 export async function operators(file: Opened): Promise<Child> {
-  const [info]: any[] = (await file.ask("info")).files;
-  if (info.kind === "etdump") return profile(file);
-  const ops: any = await file.ask("ops");
-  const most = Math.max(...ops.operators.map((row: any) => row.calls), 1);
+  const [info] = (await file.ask("info")).files;
+  if (info?.kind === "etdump") return profile(file);
+  const ops = await file.ask("ops");
+  const most = Math.max(...ops.operators.map((row) => row.calls), 1);
   return [
     h("h1", { class: "hidden" }, "Operators"),
     card(
@@ -17,7 +22,7 @@ export async function operators(file: Opened): Promise<Child> {
         : table(
             "Operators",
             ["operator", "library", "calls", "", "dtypes"],
-            ops.operators.map((row: any) => [
+            ops.operators.map((row) => [
               row.name,
               row.library ?? "unknown",
               count(row.calls),
@@ -29,17 +34,17 @@ export async function operators(file: Opened): Promise<Child> {
     listing(
       "Backends",
       ["backend", "delegates", "calls"],
-      ops.backends.map((row: any) => [row.id, count(row.delegates), count(row.calls)]),
+      ops.backends.map((row) => [row.id, count(row.delegates), count(row.calls)]),
     ),
     listing(
       "Nodes inside delegates",
       ["operator", "backend", "nodes", "datatypes"],
-      ops.nodes.map((row: any) => [row.operator, row.backend, count(row.nodes), row.datatypes.join(", ")]),
+      ops.nodes.map((row) => [row.operator, row.backend, count(row.nodes), row.datatypes.join(", ")]),
     ),
-    ops.files[0].methods.length > 1 &&
+    ops.files[0]!.methods.length > 1 &&
       card(
         "By method",
-        ops.files[0].methods.slice(0, 50).map((method: any) =>
+        ops.files[0]!.methods.slice(0, 50).map((method) =>
           h(
             "details",
             {},
@@ -47,7 +52,7 @@ export async function operators(file: Opened): Promise<Child> {
             table(
               `Operators of ${method.name}`,
               ["operator", "calls"],
-              method.operators.map((row: any) => [row.name, count(row.calls)]),
+              method.operators.map((row) => [row.name, count(row.calls)]),
             ),
           ),
         ),
@@ -56,9 +61,9 @@ export async function operators(file: Opened): Promise<Child> {
 }
 
 async function profile(file: Opened): Promise<Child> {
-  const document: any = await file.ask("profile");
-  const rows = (title: string, all: any[], name: (row: any) => string) => {
-    const whole = Math.max(...all.map((row) => row.time?.total ?? 0), 1);
+  const document = await file.ask("profile");
+  const rows = <Row extends { time: Time }>(title: string, all: Row[], name: (row: Row) => string) => {
+    const whole = Math.max(...all.map((row) => row.time.total), 1);
     return (
       all.length > 0 &&
       card(
@@ -68,9 +73,9 @@ async function profile(file: Opened): Promise<Child> {
           ["name", "count", "ticks", ""],
           all.map((row) => [
             name(row),
-            count(row.time?.count ?? 0),
-            count(row.time?.total ?? 0),
-            meter((row.time?.total ?? 0) / whole),
+            count(row.time.count),
+            count(row.time.total),
+            meter(row.time.total / whole),
           ]),
         ),
       )
@@ -78,19 +83,26 @@ async function profile(file: Opened): Promise<Child> {
   };
   return [
     h("h1", { class: "hidden" }, "Operators"),
-    rows("Methods", document.methods ?? [], (row) => row.name),
-    rows("Operators by time", document.operators ?? [], (row) => row.name),
-    rows(
-      "Instructions by time",
-      document.instructions ?? [],
-      (row) => `${row.chain ?? 0}:${row.instruction ?? ""} ${row.name ?? ""}`,
-    ),
+    rows("Methods", document.methods, (row) => row.name),
+    rows("Operators by time", byName(document.instructions), (row) => row.name),
+    rows("Instructions by time", document.instructions, (row) => `${row.chain}:${row.instruction} ${row.name}`),
     h(
       "p",
       { class: "note" },
       `${size(file.size)}. Ticks are those of the runtime's clock, nanoseconds on most systems.`,
     ),
   ];
+}
+
+/** Sums the times of rows with the same name; the longest first. */
+function byName(rows: { name: string; time: Time }[]): { name: string; time: Time }[] {
+  const sums = new Map<string, { name: string; time: Time }>();
+  for (const { name, time } of rows) {
+    const sum = sums.get(name) ?? { name, time: { count: 0, total: 0 } };
+    sum.time = { count: sum.time.count + time.count, total: sum.time.total + time.total };
+    sums.set(name, sum);
+  }
+  return [...sums.values()].sort((one, other) => other.time.total - one.time.total);
 }
 
 function meter(part: number): HTMLElement {

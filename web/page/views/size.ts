@@ -1,7 +1,7 @@
 // The size as a treemap, down to single tensors.
 
 import { hierarchy, treemap, treemapSquarify, type HierarchyRectangularNode } from "d3-hierarchy";
-import { count, h, size, table, type Child } from "../dom.js";
+import { count, h, many, size, table, type Child } from "../dom.js";
 import type { Opened } from "../engine.js";
 
 interface Part {
@@ -15,8 +15,8 @@ type Cell = HierarchyRectangularNode<Part>;
 const MOST = 400;
 
 export async function sizes(file: Opened): Promise<Child> {
-  const document: any = await file.ask("sizes");
-  const root: Part = { name: file.name, bytes: document.files[0].bytes, parts: document.files[0].parts };
+  const { bytes, parts } = (await file.ask("sizes")).files[0]!;
+  const root: Part = { name: file.name, bytes, parts };
   return new Treemap(root).element;
 }
 
@@ -25,6 +25,12 @@ class Treemap {
   private readonly map = h("div", { class: "treemap", role: "group", "aria-label": "Treemap" });
   private readonly trail = h("nav", { class: "trail", "aria-label": "Parts" });
   private readonly rows = h("div");
+  private readonly search = h("input", {
+    type: "search",
+    placeholder: "Search parts",
+    "aria-label": "Search parts",
+    input: () => this.list(),
+  });
   private readonly pointed = h("p", { class: "note", role: "status" }, "Choose a part to open it.");
   private path: Part[];
 
@@ -34,7 +40,7 @@ class Treemap {
       "div",
       { class: "size-view" },
       h("h1", { class: "hidden" }, "Size"),
-      this.trail,
+      h("div", { class: "tools" }, this.trail, this.search),
       this.map,
       this.pointed,
       this.rows,
@@ -68,23 +74,32 @@ class Treemap {
         ),
       ),
     );
-    const part = path.at(-1)!;
-    const all = [...(part.parts ?? [])].sort((one, other) => other.bytes - one.bytes);
-    const share = (bytes: number) => `${((bytes / path[0]!.bytes) * 100).toFixed(1)} %`;
-    this.rows.replaceChildren(
-      table(
-        `Parts of ${part.name}`,
-        ["part", "bytes", "of the file"],
-        all.map((one) => [
-          one.parts
-            ? h("button", { type: "button", class: "link", click: () => this.open([...path, one]) }, one.name)
-            : one.name,
-          count(one.bytes),
-          share(one.bytes),
-        ]),
-      ),
-    );
+    this.list();
     this.draw();
+  }
+
+  /** Lists the parts of the open one, or all parts below it that have the searched text. */
+  private list(): void {
+    const part = this.path.at(-1)!;
+    const wanted = this.search.value.trim().toLowerCase();
+    const all = wanted
+      ? below(part).filter(({ name }) => name.toLowerCase().includes(wanted))
+      : (part.parts ?? []).map((one) => ({ name: one.name, path: [one] }));
+    all.sort((one, other) => other.path.at(-1)!.bytes - one.path.at(-1)!.bytes);
+    const share = (bytes: number) => `${((bytes / this.path[0]!.bytes) * 100).toFixed(1)} %`;
+    const rows = all.map(({ name, path }) => {
+      const one = path.at(-1)!;
+      const open = () => this.open([...this.path, ...path]);
+      return [
+        one.parts ? h("button", { type: "button", class: "link", click: open }, name) : name,
+        count(one.bytes),
+        share(one.bytes),
+      ];
+    });
+    this.rows.replaceChildren(
+      wanted ? h("p", { class: "note", role: "status" }, many(rows.length, "part")) : "",
+      table(`Parts of ${part.name}`, ["part", "bytes", "of the file"], rows),
+    );
   }
 
   private draw(): void {
@@ -147,6 +162,14 @@ class Treemap {
     });
     return element;
   }
+}
+
+/** Returns all parts inside of a part, each with its names and its path. */
+function below(part: Part, names: string[] = [], path: Part[] = []): { name: string; path: Part[] }[] {
+  return (part.parts ?? []).flatMap((one) => {
+    const [inner, way] = [[...names, one.name], [...path, one]];
+    return [{ name: inner.join(" / "), path: way }, ...below(one, inner, way)];
+  });
 }
 
 /** Returns the parts that are drawn: the largest, and the rest as one. */

@@ -1,8 +1,17 @@
 // The summary: whether the file loads, where, and what it has.
 
 import { card, count, h, listing, many, size, table, type Child } from "../dom.js";
+import type { Documents } from "../../dist/index.js";
 import type { Opened } from "../engine.js";
 import type { Page } from "../page.js";
+
+/** What a package (`.ptn`) and a record have. The types are made from tests/data, which has none of them. */
+interface Members {
+  members?: { name: string; count: number; bytes: number }[];
+}
+type Info = Documents["info"]["files"][number];
+/** An input or an output of a method. */
+type Value = NonNullable<NonNullable<Info["methods"]>[number]["outputs"]>[number];
 
 declare const RELEASES: string[];
 
@@ -13,7 +22,7 @@ const VERDICTS: Record<string, [title: string, text: string]> = {
 };
 
 export async function summary(file: Opened, page: Page): Promise<Child> {
-  const checked: any = await file.ask("check");
+  const checked = await file.ask("check");
   const counts = tally(checked.findings);
   const [title, text] = VERDICTS[checked.verdict] ?? [checked.verdict, ""];
   const hero = h(
@@ -26,7 +35,7 @@ export async function summary(file: Opened, page: Page): Promise<Child> {
       h(
         "p",
         {},
-        checked.verdict === "error" ? checked.findings.find((found: any) => found.severity === "error")?.message : text,
+        checked.verdict === "error" ? checked.findings.find((found) => found.severity === "error")?.message : text,
       ),
       checked.missing &&
         h(
@@ -37,9 +46,9 @@ export async function summary(file: Opened, page: Page): Promise<Child> {
     ),
     h("button", { type: "button", click: () => page.go("findings") }, counts || "No findings"),
   );
-  let info: any;
+  let info: Info;
   try {
-    info = (await file.ask("info")).files[0];
+    info = (await file.ask("info")).files[0]!;
   } catch {
     return [
       hero,
@@ -51,26 +60,26 @@ export async function summary(file: Opened, page: Page): Promise<Child> {
   return [
     hero,
     facts(info, isProgram),
-    isProgram && releases(file),
+    isProgram && file.isLive && releases(file),
     h(
       "div",
       { class: "columns" },
       methods(info),
-      info.backends?.length > 0 && backends(info.backends),
-      info.operators?.length > 0 &&
+      !!info.backends?.length && backends(info.backends),
+      !!info.operators?.length &&
         card(
           "Left to kernels",
           h(
             "p",
             { class: "note" },
-            info.libraries?.length > 0
-              ? ["Link ", info.libraries.map((library: any) => [h("code", {}, library.name), " "])]
+            info.libraries?.length
+              ? ["Link ", info.libraries.map((library) => [h("code", {}, library.name), " "])]
               : "No known library has these operators.",
           ),
           table(
             "Operators",
             ["operator", "calls"],
-            info.operators.map((operator: any) => [operator.name, operator.calls]),
+            info.operators.map((operator) => [operator.name, operator.calls]),
             8,
           ),
         ),
@@ -78,17 +87,17 @@ export async function summary(file: Opened, page: Page): Promise<Child> {
       listing(
         "Dtypes",
         ["dtype", "tensors", "bytes"],
-        info.dtypes?.map((row: any) => [row.dtype, count(row.tensors), size(row.bytes)]),
+        info.dtypes?.map((row) => [row.dtype, count(row.tensors), size(row.bytes)]),
       ),
       listing(
         "Largest",
         ["key", "bytes"],
-        info.largest?.map((row: any) => [row.key, size(row.bytes)]),
+        info.largest?.map((row) => [row.key, size(row.bytes)]),
       ),
       listing(
         "Members",
         ["name", "count", "bytes"],
-        info.members?.map((row: any) => [row.name, count(row.count), size(row.bytes)]),
+        (info as Members).members?.map((row) => [row.name, count(row.count), size(row.bytes)]),
       ),
     ),
   ];
@@ -103,10 +112,11 @@ export function tally(findings: { severity: string }[]): string {
     .join(", ");
 }
 
-function facts(info: any, isProgram: boolean): HTMLElement {
+function facts(info: Info, isProgram: boolean): HTMLElement {
   const fact = (name: string, value: Child, note?: Child) =>
     h("div", {}, h("dt", {}, name), h("dd", {}, value), note && h("dd", { class: "note" }, note));
-  const calls = (info.operators ?? []).reduce((sum: number, row: any) => sum + row.calls, 0);
+  const { operators = [], backends = [], methods = [] } = info;
+  const calls = operators.reduce((sum, row) => sum + row.calls, 0);
   const load = info.load_memory?.total;
   return h(
     "dl",
@@ -120,25 +130,25 @@ function facts(info: any, isProgram: boolean): HTMLElement {
     isProgram &&
       fact(
         "Methods",
-        count(info.method_count),
-        info.methods
+        count(info.method_count ?? 0),
+        methods
           .slice(0, 3)
-          .map((one: any) => one.name)
+          .map((one) => one.name)
           .join(", "),
       ),
     isProgram &&
       fact(
         "Backends",
-        info.backends.length === 0
+        backends.length === 0
           ? "none"
-          : info.backends.map((one: any) => one.id.replace(/Backend$/, "")).join(", "),
+          : backends.map((one) => one.id.replace(/Backend$/, "")).join(", "),
         many(info.delegate_calls ?? 0, "delegate call"),
       ),
-    isProgram && fact("Kernels", many(calls, "call"), many(info.operators.length, "operator")),
+    isProgram && fact("Kernels", many(calls, "call"), many(operators.length, "operator")),
     load !== undefined && fact("Memory to load", size(load), "each method once"),
     info.tensors !== undefined &&
       fact("Tensors", count(info.tensors), info.blobs !== undefined && many(info.blobs, "blob")),
-    info.events !== undefined && fact("Events", count(info.events), many(info.executions, "execution")),
+    info.events !== undefined && fact("Events", count(info.events), many(info.executions ?? 0, "execution")),
   );
 }
 
@@ -158,8 +168,8 @@ function releases(file: Opened): HTMLElement {
   void (async () => {
     let loads = 0;
     for (const release of RELEASES) {
-      const { verdict, findings }: any = await file.ask("check", { runtime: release });
-      const reason = findings.find((found: any) => found.severity === "error")?.message;
+      const { verdict, findings } = await file.ask("check", { runtime: release });
+      const reason = findings.find((found) => found.severity === "error")?.message;
       if (verdict !== "error") loads++;
       list.append(
         h(
@@ -180,7 +190,7 @@ function releases(file: Opened): HTMLElement {
   return card("Releases", list, note);
 }
 
-function methods(info: any): Child {
+function methods(info: Info): Child {
   if (!info.methods?.length) return null;
   if (info.kind !== "pte") {
     return card(
@@ -188,7 +198,7 @@ function methods(info: any): Child {
       table(
         "Methods",
         ["method", "runs", "ticks"],
-        info.methods.map((method: any) => [
+        info.methods.map((method) => [
           method.name,
           count(method.time?.count ?? 0),
           count(method.time?.total ?? 0),
@@ -200,7 +210,7 @@ function methods(info: any): Child {
     "Methods",
     info.methods
       .slice(0, 50)
-      .map((method: any) =>
+      .map((method) =>
         h(
           "div",
           { class: "method" },
@@ -210,10 +220,10 @@ function methods(info: any): Child {
             "p",
             { class: "note" },
             [
-              many(method.instructions, "instruction"),
-              many(method.values, "value"),
-              many(method.delegates, "delegate"),
-              `arenas of ${size((method.arenas as number[]).reduce((sum, bytes) => sum + bytes, 0))}`,
+              many(method.instructions ?? 0, "instruction"),
+              many(method.values ?? 0, "value"),
+              many(method.delegates ?? 0, "delegate"),
+              `arenas of ${size((method.arenas ?? []).reduce((sum, bytes) => sum + bytes, 0))}`,
             ].join(" · "),
           ),
         ),
@@ -223,17 +233,17 @@ function methods(info: any): Child {
 }
 
 /** Writes inputs or outputs as in a signature. */
-function list(values: any[] = []): Child {
+function list(values: Value[] = []): Child {
   return values.map((value, nth) => [nth > 0 && ", ", h("code", {}, type(value))]);
 }
 
-function type(value: any): string {
+function type(value: Value): string {
   if (value.dtype === undefined) return value.value === undefined ? value.type : `${value.value}`;
   const bound = value.dynamism && value.dynamism !== "static" ? "≤" : "";
-  return `${value.dtype}${bound}[${value.sizes.join(", ")}]`;
+  return `${value.dtype}${bound}[${(value.sizes ?? []).join(", ")}]`;
 }
 
-function backends(all: any[]): HTMLElement {
+function backends(all: NonNullable<Info["backends"]>): HTMLElement {
   return card(
     "Backends",
     all.map((backend) =>
@@ -247,18 +257,18 @@ function backends(all: any[]): HTMLElement {
           `${many(backend.delegates, "delegate")} · ${size(backend.bytes)}` +
             (backend.graphs ? ` · ${many(backend.graphs.nodes, "node")}` : " · opaque"),
         ),
-        backend.graphs?.operators?.length > 0 &&
+        !!backend.graphs?.operators.length &&
           table(
             `Operators of ${backend.id}`,
             ["operator", "calls"],
-            backend.graphs.operators.map((row: any) => [row.name, row.calls]),
+            backend.graphs.operators.map((row) => [row.name, row.calls]),
             8,
           ),
-        backend.graphs?.weights?.length > 0 &&
+        !!backend.graphs?.weights?.length &&
           table(
             `Weights of ${backend.id}`,
             ["weights", "quantization", "bytes"],
-            backend.graphs.weights.map((row: any) => [
+            backend.graphs.weights.map((row) => [
               `${count(row.count)} × ${row.datatype}`,
               row.quantization ?? "",
               size(row.bytes),
@@ -269,7 +279,7 @@ function backends(all: any[]): HTMLElement {
   );
 }
 
-function parts(info: any): Child {
+function parts(info: Info): Child {
   if (!info.parts) return null;
   const all = Object.entries(info.parts as Record<string, number>).filter(([, bytes]) => bytes > 0);
   const bar = h(
@@ -295,9 +305,10 @@ function parts(info: any): Child {
   );
 }
 
-function sums(info: any): Child {
-  const rows = ["constants", "mutable", "external", "named_data"]
-    .filter((name) => info[name]?.count > 0)
-    .map((name) => [name.replace("_", " "), count(info[name].count), size(info[name].bytes)]);
+function sums(info: Info): Child {
+  const rows = (["constants", "mutable", "external", "named_data"] as const).flatMap((name) => {
+    const sum = info[name];
+    return sum?.count ? [[name.replace("_", " "), count(sum.count), size(sum.bytes)]] : [];
+  });
   return rows.length > 0 && table("Data", ["data", "tensors", "bytes"], rows);
 }
