@@ -7,7 +7,7 @@ use pte::flat::load;
 use pte::flat::tree::Object;
 use pte::flat::write::{self, WriterLayout};
 use pte::schema::{flat_tensor, flat_tensor_legacy, program};
-use pte::schema::{mlx, qnn, qnn_legacy, vulkan, xnnpack};
+use pte::schema::{mlx, native, qnn, qnn_legacy, vulkan, xnnpack};
 use serde_json::{Value, json};
 
 use crate::harvest::harvest;
@@ -24,7 +24,8 @@ pub use crate::hostile::vela_block;
 ///                                  by default a .ptd has one, and a .pte with data
 ///   "data": [{"hex": "00ff"}, {"zeros": 8}, {"bytes": [1, 2]}],   from segment_base_offset on; also
 ///            [{"xnnpack": {…}, "constants": 64, "size": 512}], a payload with that graph and so many
-///            bytes of constants, padded with zeros; or [{"mlx": {…}, "size": 512}]
+///            bytes of constants, padded with zeros; or [{"mlx": {…}, "size": 512}], or
+///            [{"native": {…}, "size": 512}]
 ///   "align": 16,                   of segment_base_offset
 ///   "trailing": {"zeros": 3}       after the end that the header gives
 /// }
@@ -143,11 +144,17 @@ fn number(header: &Value, name: &str, computed: u64) -> u64 {
 
 #[track_caller]
 fn bytes(piece: &Value) -> Vec<u8> {
-    only(piece, &["hex", "zeros", "bytes", "xnnpack", "vulkan", "mlx", "constants", "size"]);
+    only(
+        piece,
+        &["hex", "zeros", "bytes", "xnnpack", "vulkan", "mlx", "native", "constants", "size"],
+    );
     let size = || usize::try_from(piece["size"].as_u64().unwrap()).unwrap();
     let constants = piece.get("constants").map_or(0, |count| count.as_u64().unwrap());
     if let Some(graph) = piece.get("mlx") {
         return mlx_payload(graph, size());
+    }
+    if let Some(graph) = piece.get("native") {
+        return padded(write_graph(&native::desc::SCHEMA, graph), size());
     }
     if let Some(graph) = piece.get("xnnpack") {
         return payload(graph, constants, size());
@@ -173,16 +180,28 @@ fn bytes(piece: &Value) -> Vec<u8> {
 /// Returns an MLX payload of `size` bytes.
 #[track_caller]
 fn mlx_payload(graph: &Value, size: usize) -> Vec<u8> {
-    let root = load::read(&graph.to_string(), &mlx::desc::MLXGraph, &mut load::no_files);
-    let root = root.unwrap_or_else(|error| panic!("{error}"));
-    let graph = write::write(&mlx::desc::SCHEMA, &root, &[], &WriterLayout::default()).unwrap();
+    let graph = write_graph(&mlx::desc::SCHEMA, graph);
     let end = 24 + graph.len();
     let mut out = b"\0\0\0\0MLX0".to_vec();
     out.extend([end as u64, 0].map(u64::to_le_bytes).concat());
     out.extend(graph);
-    assert!(end <= size, "{end} bytes do not fit {size}");
-    out.resize(size, 0);
-    out
+    padded(out, size)
+}
+
+/// Returns the FlatBuffer of a graph.
+#[track_caller]
+fn write_graph(schema: &'static Schema, graph: &Value) -> Vec<u8> {
+    let root = load::read(&graph.to_string(), schema.root, &mut load::no_files);
+    let root = root.unwrap_or_else(|error| panic!("{error}"));
+    write::write(schema, &root, &[], &WriterLayout::default()).unwrap()
+}
+
+/// Returns a payload with zeros behind it, `size` bytes in all.
+#[track_caller]
+fn padded(mut payload: Vec<u8>, size: usize) -> Vec<u8> {
+    assert!(payload.len() <= size, "{} bytes do not fit {size}", payload.len());
+    payload.resize(size, 0);
+    payload
 }
 
 /// Returns an XNNPACK payload of `size` bytes. Its graph is followed by `constants` bytes of zeros.
