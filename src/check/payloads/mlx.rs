@@ -83,6 +83,11 @@ rules! {
         "The run ends with an error when it comes to the instruction."
         LOWER_AGAIN
         Refuses ["11.9"];
+    MLX_KERNEL = Note "mlx-kernel"
+        "An MLX graph has no kernel of its own."
+        "The processor runs the source code of the kernel, if the runtime was built for that: most refuse the run."
+        "Run only kernels of people whom you trust."
+        Refuses ["11.9"];
     MLX_ARGS = Error "mlx-args"
         "The arguments of a call of an MLX graph are its inputs and then its outputs, with datatypes that agree."
         "The run ends with an error. If an argument is no tensor, the runtime aborts."
@@ -180,6 +185,7 @@ fn judge(site: &Site<'_, '_>, named: &NamedSizes<'_>, out: &mut Findings) -> boo
         site.shape(nth, meta, &mut found);
     }
     site.chains(counts, &mut found);
+    site.kernels(out);
     if found.is_empty() {
         tensors::constants(site, named, &mut found);
         tensors::buffers(site, &mut found);
@@ -331,6 +337,19 @@ impl<'p> Site<'_, 'p> {
             if desc::OpNode.member(tag).is_none() {
                 self.find(out, &MLX_CHAIN, instruction, &instruction_path(chain, nth), || {
                     format!("the operator {tag} is unknown")
+                });
+            }
+        }
+    }
+
+    /// Reports the instructions that have source code.
+    fn kernels(&self, out: &mut Findings) {
+        for (chain, nth, instruction) in self.instructions() {
+            let Some((tag, node)) = instruction.member(&desc::Instruction) else { continue };
+            let member = desc::OpNode.member(tag);
+            if member.is_some_and(|member| member.name == desc::MetalKernelNode.name) {
+                self.find(out, &MLX_KERNEL, node, &instruction_path(chain, nth), || {
+                    "the instruction has the source code of a Metal kernel".into()
                 });
             }
         }

@@ -117,7 +117,7 @@ impl Need {
             }
             Self::Even => {
                 let len = len(node, field);
-                (len % 2 != 0).then(|| format!("expected pairs, found {len} numbers"))
+                (!len.is_multiple_of(2)).then(|| format!("expected pairs, found {len} numbers"))
             }
             Self::Filled => (len(node, field) == 0).then(|| "the list is empty".into()),
             Self::AsLongAs(name) => differs(lens(name)?, name, |len, other| len == other),
