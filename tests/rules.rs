@@ -15,6 +15,7 @@ mod constants;
 mod contracts;
 mod dataflow;
 mod fixtures;
+mod mlx;
 mod qnn;
 mod releases;
 mod segments;

@@ -33,7 +33,9 @@ use pte_schema::program::view::{DelegateCall, ExecutionPlan, InstructionArgument
 mod coreml;
 mod ethosu;
 mod mlx;
+mod native;
 mod qnn;
+mod vgf;
 mod vulkan;
 mod xnnpack;
 
@@ -41,12 +43,12 @@ rules! {
     "payloads";
 
     PAYLOAD_UNREADABLE = Error "payload-unreadable"
-        "A payload of XNNPACK, Vulkan or MLX has a header and a graph that the backend reads."
+        "A payload of XNNPACK, Vulkan, MLX, VGF or the native backend has a header and tables that the backend reads."
         "The backend refuses it, or reads through a null pointer."
         "Lower the model again with the backend of a current release."
         Refuses ["6.6", "7.4.21", "7.7.23", "8.2 80198ca5d2", "11.1", "11.9", "11.11"];
     PAYLOAD_STRUCTURE = Error "payload-structure"
-        "A payload of TOSA, the native backend, VGF or OpenVINO has the header, the sections and the tables of its format."
+        "A payload of TOSA or OpenVINO has the header, the sections and the tables of its format."
         "The backend refuses it, or reads past it: few of these backends compare sizes."
         "Lower the model again with the backend of a current release."
         Misreads ["11.7"];
@@ -249,6 +251,8 @@ static JUDGED: &[BackendRules] = &[
     xnnpack::JUDGED,
     vulkan::JUDGED,
     mlx::JUDGED,
+    native::JUDGED,
+    vgf::JUDGED,
     ethosu::JUDGED,
     #[cfg(feature = "json")]
     coreml::JUDGED,
@@ -260,7 +264,9 @@ pub(super) static RULE_LISTS: &[&[&Rule]] = &[
     xnnpack::RULES,
     vulkan::RULES,
     mlx::RULES,
+    native::RULES,
     qnn::RULES,
+    vgf::RULES,
     ethosu::RULES,
     #[cfg(feature = "json")]
     coreml::RULES,

@@ -37,6 +37,7 @@ mod read;
 mod sections;
 mod tables;
 mod tosa;
+pub mod vgf;
 pub mod vulkan;
 #[cfg_attr(not(feature = "json"), expect(dead_code, reason = "the messages of Core ML"))]
 mod wire;

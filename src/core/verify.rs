@@ -36,6 +36,19 @@ pub fn verify_at<'a>(
     verify::verify_at(buf, at, desc, &limits.into()).map_err(pte_flat::Error::lift)
 }
 
+/// Proves a buffer without an identifier as [`verify`](fn@verify) does.
+///
+/// # Errors
+///
+/// As of [`verify`](fn@verify).
+pub fn verify_bare<'a>(
+    buf: &'a [u8],
+    desc: &'static TableDesc,
+    limits: &Limits,
+) -> Result<(ProvenTable<'a>, Verified)> {
+    verify::verify_bare(buf, desc, &limits.into()).map_err(pte_flat::Error::lift)
+}
+
 /// Proves `buf` as [`verify`](fn@verify) does, and returns the root as a typed view.
 ///
 /// # Errors

@@ -19,6 +19,7 @@ use crate::view::{ProvenTable, Raw};
 mod budget;
 mod cache;
 mod deep;
+mod entry;
 mod leaf;
 mod seen;
 #[cfg(test)]
@@ -29,29 +30,13 @@ mod verified;
 mod vtable;
 mod why;
 
-pub use verified::{Verified, read, read_verified};
+pub use entry::{read, read_verified, verify, verify_at, verify_bare};
+pub use verified::Verified;
 
-/// Proves that `buf` is a FlatBuffer with a root of type `desc`, including everything reachable.
-///
-/// # Errors
-///
-/// The first broken rule that was found, with positions counted from the start of `buf`.
-pub fn verify<'a>(
+/// Proves a buffer. The offset to the root is at position `at`, and is at least `least`.
+fn verify_root<'a>(
     buf: &'a [u8],
-    desc: &'static TableDesc,
-    limits: &Limits,
-) -> Result<(ProvenTable<'a>, Verified)> {
-    verify_at(buf, 0, desc, limits)
-}
-
-/// Proves a buffer as [`verify`] does. The offset to the root is at position `at`.
-///
-/// # Errors
-///
-/// As of [`verify`].
-pub fn verify_at<'a>(
-    buf: &'a [u8],
-    at: u32,
+    (at, least): (u32, u32),
     desc: &'static TableDesc,
     limits: &Limits,
 ) -> Result<(ProvenTable<'a>, Verified)> {
@@ -61,7 +46,7 @@ pub fn verify_at<'a>(
         return Err(Error::new(ErrorKind::SizeLimit { size: len, limit }, 0));
     }
     let root = u32_at(buf, index(at)).unwrap_or_default();
-    if root < 8 || u64::from(at).saturating_add(root.into()).saturating_add(4) > len {
+    if root < least || u64::from(at).saturating_add(root.into()).saturating_add(4) > len {
         return Err(Error::new(ErrorKind::RootOffset { root, limit: len }, at.into()));
     }
     let root = further(at, root);

@@ -21,6 +21,7 @@ pub mod qnn;
 pub mod qnn_legacy;
 pub mod scalar;
 pub mod tosa;
+pub mod vgf;
 pub mod vulkan;
 pub mod xnnpack;
 

@@ -7,7 +7,7 @@ use pte::flat::load;
 use pte::flat::tree::Object;
 use pte::flat::write::{self, WriterLayout};
 use pte::schema::{flat_tensor, flat_tensor_legacy, program};
-use pte::schema::{mlx, qnn, qnn_legacy, vulkan, xnnpack};
+use pte::schema::{mlx, native, qnn, qnn_legacy, vgf, vulkan, xnnpack};
 use serde_json::{Value, json};
 
 use crate::harvest::harvest;
@@ -24,7 +24,9 @@ pub use crate::hostile::vela_block;
 ///                                  by default a .ptd has one, and a .pte with data
 ///   "data": [{"hex": "00ff"}, {"zeros": 8}, {"bytes": [1, 2]}],   from segment_base_offset on; also
 ///            [{"xnnpack": {…}, "constants": 64, "size": 512}], a payload with that graph and so many
-///            bytes of constants, padded with zeros; or [{"mlx": {…}, "size": 512}]
+///            bytes of constants, padded with zeros; or [{"mlx": {…}, "size": 512}], or
+///            [{"native": {…}, "size": 512}]; or [{"vgf": {"modules": {…}, "sequence": {…},
+///            "resources": {…}, "constants": [{…}]}, "size": 1024}]
 ///   "align": 16,                   of segment_base_offset
 ///   "trailing": {"zeros": 3}       after the end that the header gives
 /// }
@@ -143,11 +145,31 @@ fn number(header: &Value, name: &str, computed: u64) -> u64 {
 
 #[track_caller]
 fn bytes(piece: &Value) -> Vec<u8> {
-    only(piece, &["hex", "zeros", "bytes", "xnnpack", "vulkan", "mlx", "constants", "size"]);
+    only(
+        piece,
+        &[
+            "hex",
+            "zeros",
+            "bytes",
+            "xnnpack",
+            "vulkan",
+            "mlx",
+            "native",
+            "vgf",
+            "constants",
+            "size",
+        ],
+    );
     let size = || usize::try_from(piece["size"].as_u64().unwrap()).unwrap();
     let constants = piece.get("constants").map_or(0, |count| count.as_u64().unwrap());
     if let Some(graph) = piece.get("mlx") {
         return mlx_payload(graph, size());
+    }
+    if let Some(parts) = piece.get("vgf") {
+        return padded(vgf_payload(parts), size());
+    }
+    if let Some(graph) = piece.get("native") {
+        return padded(write_graph(&native::desc::SCHEMA, graph), size());
     }
     if let Some(graph) = piece.get("xnnpack") {
         return payload(graph, constants, size());
@@ -173,16 +195,62 @@ fn bytes(piece: &Value) -> Vec<u8> {
 /// Returns an MLX payload of `size` bytes.
 #[track_caller]
 fn mlx_payload(graph: &Value, size: usize) -> Vec<u8> {
-    let root = load::read(&graph.to_string(), &mlx::desc::MLXGraph, &mut load::no_files);
-    let root = root.unwrap_or_else(|error| panic!("{error}"));
-    let graph = write::write(&mlx::desc::SCHEMA, &root, &[], &WriterLayout::default()).unwrap();
+    let graph = write_graph(&mlx::desc::SCHEMA, graph);
     let end = 24 + graph.len();
     let mut out = b"\0\0\0\0MLX0".to_vec();
     out.extend([end as u64, 0].map(u64::to_le_bytes).concat());
     out.extend(graph);
-    assert!(end <= size, "{end} bytes do not fit {size}");
-    out.resize(size, 0);
+    padded(out, size)
+}
+
+/// Returns a VGF payload: a header, a FlatBuffer for each kind of table, and the table of constants with `zeros` behind
+/// it.
+#[track_caller]
+fn vgf_payload(parts: &Value) -> Vec<u8> {
+    let number = |of: &Value, name: &str| of[name].as_i64().unwrap();
+    let constants = parts["constants"].as_array().unwrap();
+    let mut section = b"CONST00\0".to_vec();
+    section.extend((constants.len() as u64).to_le_bytes());
+    for constant in constants {
+        section.extend((number(constant, "mrt_index") as u32).to_le_bytes());
+        section.extend((number(constant, "sparsity_dimension") as i32).to_le_bytes());
+        let range = ["size", "offset"].map(|name| number(constant, name).to_le_bytes());
+        section.extend(range.concat());
+    }
+    section.resize(section.len() + number(parts, "zeros") as usize, 0);
+    let tables = [
+        ("modules", &vgf::desc::ModuleTable),
+        ("sequence", &vgf::desc::ModelSequenceTable),
+        ("resources", &vgf::desc::ModelResourceTable),
+    ];
+    let tables =
+        tables.map(|(name, root)| write_graph(&Schema { root, ..vgf::desc::SCHEMA }, &parts[name]));
+    let mut out = b"VGF1\0\0\0\0".to_vec();
+    out.extend([0, number(parts, "minor") as u8, 0, 0, 0, 0, 0, 0]);
+    out.resize(128, 0);
+    for (nth, part) in tables.into_iter().chain([section]).enumerate() {
+        out.resize(out.len().next_multiple_of(8), 0);
+        let range = [out.len(), part.len()].map(|number| (number as u64).to_le_bytes());
+        out[16 + 16 * nth..][..16].copy_from_slice(&range.concat());
+        out.extend(part);
+    }
     out
+}
+
+/// Returns the FlatBuffer of a graph.
+#[track_caller]
+fn write_graph(schema: &Schema, graph: &Value) -> Vec<u8> {
+    let root = load::read(&graph.to_string(), schema.root, &mut load::no_files);
+    let root = root.unwrap_or_else(|error| panic!("{error}"));
+    write::write(schema, &root, &[], &WriterLayout::default()).unwrap()
+}
+
+/// Returns a payload with zeros behind it, `size` bytes in all.
+#[track_caller]
+fn padded(mut payload: Vec<u8>, size: usize) -> Vec<u8> {
+    assert!(payload.len() <= size, "{} bytes do not fit {size}", payload.len());
+    payload.resize(size, 0);
+    payload
 }
 
 /// Returns an XNNPACK payload of `size` bytes. Its graph is followed by `constants` bytes of zeros.

@@ -1,31 +1,34 @@
-//! Rules on MLX graphs: the checks of the loader, constants, and the operands of instructions.
+//! Rules on MLX graphs: the checks of the loader here, and then what the backend needs of tensors and instructions
+//! (format.md §11.9).
 //!
-//! The checks of the loader are in docs/format.md §11.9.
+//! A stage with findings ends the judgement of the graph, since the later ones rely on it.
 
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 
-use super::{
-    BackendRules, Bytes, DELEGATE_KEY_SHORT, DELEGATE_KEY_UNRESOLVED, Judge, NamedSize, NamedSizes,
-    Subject,
-};
+use self::operands::Of;
+use super::{BackendRules, Bytes, Judge, NamedSizes, Subject};
 use crate::report::Findings;
 use crate::rule::{Rule, rules};
 use crate::site::Plan;
 use pte_core::backend::Backend;
 use pte_core::error::PathComponent;
 use pte_core::payload::{Tables, TablesPlace, Unreadable};
-use pte_flat::bytes::{narrow, wide};
+use pte_flat::bytes::{index, narrow, wide};
 use pte_flat::cost;
-use pte_flat::desc::{FieldDesc, Kind, Number, TableDesc};
 use pte_flat::quoted::Quoted;
 use pte_flat::view::{List, Raw, Table};
 use pte_schema::mlx::view::{MLXGraph, ShapeDim, SlotVariant, TensorMeta};
-use pte_schema::mlx::{SlotType, Tid, Vid, desc};
-use pte_schema::scalar::ScalarType;
+use pte_schema::mlx::{SlotType, desc};
+
+mod attributes;
+mod calls;
+mod operands;
+mod order;
+mod tensors;
 
 rules! {
     "mlx";
@@ -35,14 +38,19 @@ rules! {
         "The loader refuses it."
         LOWER_AGAIN
         Refuses ["11.9"];
-    MLX_CHAIN = Error "mlx-chain"
-        "The main chain and the init chain of an MLX graph are in it, and all instructions are known."
-        "The loader refuses it."
-        LOWER_AGAIN
+    MLX_VERSION = Error "mlx-version"
+        "The version of an MLX graph is missing, empty or 1."
+        "The backend refuses the graph."
+        "Use a newer runtime, or lower the model again."
         Refuses ["11.9"];
+    MLX_CHAIN = Error "mlx-chain"
+        "The main chain and the init chain of an MLX graph are in it, all instructions are known, and no chain calls itself."
+        "The loader refuses it, or the calls of chains use up the stack."
+        LOWER_AGAIN
+        Crashes ["11.9"];
     MLX_SLOT = Error "mlx-slot"
-        "The inputs, outputs and mutable buffers of an MLX graph are tensors that it has."
-        "The loader refuses it."
+        "The inputs and outputs of an MLX graph are tensors and integers that it has, and the mutable buffers tensors."
+        "The loader refuses the graph, or each run ends with an error."
         LOWER_AGAIN
         Refuses ["11.9"];
     MLX_SHAPE = Error "mlx-shape"
@@ -55,11 +63,41 @@ rules! {
         "The backend refuses the graph."
         LOWER_AGAIN
         Refuses ["11.9"];
-    MLX_OPERAND = Warning "mlx-operand"
+    MLX_BUFFER = Error "mlx-buffer"
+        "A mutable buffer of an MLX graph is a tensor with sizes above 0, a datatype that MLX has, and at most 4 GiB."
+        "The backend refuses the graph."
+        LOWER_AGAIN
+        Refuses ["11.9"];
+    MLX_OPERAND = Error "mlx-operand"
         "The instructions of an MLX graph name tensors, values and chains that it has."
         "The run ends with an error when it comes to the instruction."
         LOWER_AGAIN
         Refuses ["11.9"];
+    MLX_ATTRIBUTE = Error "mlx-attribute"
+        "The numbers, lists and texts of an MLX instruction are such that the backend takes."
+        "The run ends with an error when it comes to the instruction. A loop reads past a list."
+        LOWER_AGAIN
+        Misreads ["11.9"];
+    MLX_ORDER = Error "mlx-order"
+        "The instructions of an MLX graph read what an input or an instruction before has written, and write no constants."
+        "The run ends with an error when it comes to the instruction."
+        LOWER_AGAIN
+        Refuses ["11.9"];
+    MLX_KERNEL = Note "mlx-kernel"
+        "An MLX graph has no kernel of its own."
+        "The processor runs the source code of the kernel, if the runtime was built for that: most refuse the run."
+        "Run only kernels of people whom you trust."
+        Refuses ["11.9"];
+    MLX_ARGS = Error "mlx-args"
+        "The arguments of a call of an MLX graph are its inputs and then its outputs, with datatypes that agree."
+        "The run ends with an error. If an argument is no tensor, the runtime aborts."
+        LOWER_AGAIN
+        Crashes ["11.9"];
+    MLX_UNREAD = Warning "mlx-unread"
+        "The arguments of a call of an MLX graph have the shapes of its tensors."
+        "The backend does not read the shapes in the graph; other readers may."
+        UNUSUAL
+        Ignores ["11.9"];
 }
 
 /// A graph that is being judged, and the place of its findings.
@@ -76,12 +114,41 @@ struct Counts {
     tensors: u64,
     values: u64,
     chains: u64,
+    /// The indices of the tensors that are mutable buffers.
+    buffers: Range<u64>,
+}
+
+impl Counts {
+    fn new(graph: MLXGraph<'_>) -> Self {
+        let constants = u64::from(graph.num_constant_tensors());
+        let mut end = constants;
+        let mut add = |count: u32| {
+            let start = end;
+            end = end.saturating_add(count.into());
+            start..end
+        };
+        add(graph.num_input_tensors());
+        add(graph.num_output_tensors());
+        let buffers = add(graph.num_mutable_buffer_tensors());
+        add(graph.num_temp_tensors());
+        let chains = wide(graph.instruction_chains().unwrap_or_default().len());
+        Self { tensors: end, values: graph.num_values().into(), chains, buffers }
+    }
+
+    /// Returns the number of tensors, values or chains.
+    fn of(&self, of: Of) -> u64 {
+        match of {
+            Of::Tensor => self.tensors,
+            Of::Value => self.values,
+            Of::Chain => self.chains,
+        }
+    }
 }
 
 pub(super) const JUDGED: BackendRules =
     BackendRules { backend: Backend::Mlx, has_keys: false, judge: judge_payload };
 
-/// Judges a payload: its header and its graph.
+/// Judges a payload: its header and its graph, and then the calls of its delegates.
 fn judge_payload(
     judge: &mut Judge<'_, '_, '_, '_>,
     payload: &Subject<'_>,
@@ -92,42 +159,45 @@ fn judge_payload(
     let region = payload.part(place.range.clone());
     let start = region.start;
     let Some(region) = bytes.read(region) else { return Ok(()) };
-    if let Some(graph) = Tables::read(&place, &region, judge.limits)?.root_as() {
-        let site = Site { delegate: judge.delegate(payload.users.first()), start, graph };
-        self::judge(&site, judge.named, judge.out);
+    let Some(graph) = Tables::read(&place, &region, judge.limits)?.root_as() else { return Ok(()) };
+    let site = Site { delegate: judge.delegate(payload.users.first()), start, graph };
+    if !self::judge(&site, judge.named, judge.out) {
+        return Ok(());
+    }
+    for user in payload.users {
+        let Some((plan, _)) = judge.delegate(Some(user)) else { continue };
+        let calls = index(user.calls.start)..index(user.calls.end);
+        for (_, instruction, call) in judge.all_calls.get(calls).unwrap_or_default() {
+            calls::judge(&site, (plan, instruction, *call), judge.out);
+        }
     }
     Ok(())
 }
 
-/// Judges a graph by itself.
-fn judge(site: &Site<'_, '_>, named: &NamedSizes<'_>, out: &mut Findings) {
-    let graph = site.graph;
-    let chains = graph.instruction_chains().unwrap_or_default();
-    let counts = Counts {
-        tensors: [
-            graph.num_constant_tensors(),
-            graph.num_input_tensors(),
-            graph.num_output_tensors(),
-            graph.num_mutable_buffer_tensors(),
-            graph.num_temp_tensors(),
-        ]
-        .into_iter()
-        .fold(0, |sum, count| u64::from(count).saturating_add(sum)),
-        values: graph.num_values().into(),
-        chains: wide(chains.len()),
-    };
+/// Judges a graph by itself. Returns whether it has no finding.
+fn judge(site: &Site<'_, '_>, named: &NamedSizes<'_>, out: &mut Findings) -> bool {
+    let (graph, counts) = (site.graph, &Counts::new(site.graph));
     let mut found = out.another();
-    site.sizes(&counts, &mut found);
-    site.slots(&counts, &mut found);
+    site.sizes(counts, &mut found);
+    site.version(&mut found);
+    site.slots(counts, &mut found);
     for (nth, meta) in (0..).zip(graph.tensor_meta().into_iter().flatten()) {
         site.shape(nth, meta, &mut found);
     }
-    site.chains(&counts, &mut found);
+    site.chains(counts, &mut found);
+    site.kernels(out);
     if found.is_empty() {
-        site.constants(named, &mut found);
-        site.operands(&counts, &mut found);
+        tensors::constants(site, named, &mut found);
+        tensors::buffers(site, &mut found);
+        operands::judge(site, counts, &mut found);
+        attributes::judge(site, &mut found);
     }
+    if found.is_empty() {
+        order::judge(site, counts, &mut found);
+    }
+    let is_sound = found.is_empty();
     out.extend(found);
+    is_sound
 }
 
 impl<'p> Site<'_, 'p> {
@@ -167,7 +237,29 @@ impl<'p> Site<'_, 'p> {
         }
     }
 
-    /// Judges the tensor indices of inputs, outputs and mutable buffers.
+    /// Judges the version, which the backend reads as a number.
+    fn version(&self, out: &mut Findings) {
+        // As `std::stoi` reads it: spaces, a sign and digits, and then anything.
+        let version = self.graph.version().unwrap_or_default();
+        let number = version.trim_start_matches(|c: char| c.is_ascii_whitespace());
+        let digits = number.strip_prefix(['+', '-']).unwrap_or(number);
+        let digits = digits.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
+        let is_known = match digits.parse::<u32>() {
+            Ok(digits) => digits <= LAST_VERSION || number.starts_with('-'),
+            Err(_) => version.is_empty(),
+        };
+        if !is_known {
+            self.find(
+                out,
+                &MLX_VERSION,
+                self.graph.raw(),
+                &[PathComponent::Field("version")],
+                || format!("unknown version {}: the last is {LAST_VERSION}", Quoted(version)),
+            );
+        }
+    }
+
+    /// Judges the indices of inputs, outputs and mutable buffers. [`tensors::buffers`] judges the kinds of buffers.
     fn slots(&self, counts: &Counts, out: &mut Findings) {
         let graph = self.graph;
         for (name, slots) in [
@@ -176,13 +268,21 @@ impl<'p> Site<'_, 'p> {
             ("mutable_buffer_map", graph.mutable_buffer_map()),
         ] {
             for (nth, slot) in (0..).zip(slots.into_iter().flatten()) {
-                let (index, tensors) = (slot.idx(), counts.tensors);
-                if slot.slot_type() == SlotType::TensorSlot && u64::from(index) >= tensors {
-                    let path = [PathComponent::Field(name), PathComponent::Index(nth)];
-                    self.find(out, &MLX_SLOT, slot.raw(), &path, || {
+                let (index, slot_type) = (slot.idx(), slot.slot_type());
+                let message = match slot_type {
+                    SlotType::TensorSlot if u64::from(index) >= counts.tensors => {
+                        let tensors = counts.tensors;
                         format!("tensor {index} is out of range: the graph has {tensors} tensors")
-                    });
-                }
+                    }
+                    SlotType::IntValueSlot if u64::from(index) >= counts.values => {
+                        let values = counts.values;
+                        format!("value {index} is out of range: the graph has {values} values")
+                    }
+                    SlotType::TensorSlot | SlotType::IntValueSlot => continue,
+                    _ => format!("the backend does not have slots of type {slot_type}"),
+                };
+                let path = [PathComponent::Field(name), PathComponent::Index(nth)];
+                self.find(out, &MLX_SLOT, slot.raw(), &path, || message);
             }
         }
     }
@@ -242,75 +342,14 @@ impl<'p> Site<'_, 'p> {
         }
     }
 
-    /// Judges the shapes and the data of constants.
-    fn constants(&self, named: &NamedSizes<'_>, out: &mut Findings) {
-        let (graph, count) = (self.graph, self.graph.num_constant_tensors());
-        if count == 0 {
-            return;
-        }
-        // If a tensor has several names, the backend uses the last one.
-        let mut names = BTreeMap::new();
-        for slot in graph.named_slots().into_iter().flatten() {
-            let Some(tensor) = slot.slot() else { continue };
-            if tensor.slot_type() == SlotType::TensorSlot && tensor.idx() < count {
-                cost::look_up("", names.len());
-                names.insert(tensor.idx(), slot);
-            }
-        }
-        let metas = graph.tensor_meta().unwrap_or_default();
-        for (nth, meta) in (0..count).zip(metas.iter()) {
-            let path = [PathComponent::Field("tensor_meta"), PathComponent::Index(nth)];
-            let Some(size) = size_of(meta) else {
-                self.find(out, &MLX_CONSTANT, meta.raw(), &path, || {
-                    format!("constant {nth} has no sizes, or a datatype that MLX does not have")
-                });
-                continue;
-            };
-            cost::look_up("", names.len());
-            let Some(slot) = names.get(&nth) else {
-                self.find(out, &MLX_CONSTANT, graph.raw(), &path, || {
-                    format!("constant {nth} has no name")
-                });
-                continue;
-            };
-            let key = slot.name().unwrap_or_default();
-            match named.get(key, true) {
-                NamedSize::Elsewhere => {}
-                NamedSize::Bytes(bytes) if size <= bytes => {}
-                NamedSize::Bytes(bytes) => {
-                    self.find(out, &DELEGATE_KEY_SHORT, slot.raw(), &path, || {
-                        let key = Quoted(key);
-                        format!("constant {nth} takes {size} bytes, and {key} has {bytes}")
-                    });
-                }
-                NamedSize::Missing => {
-                    self.find(out, &DELEGATE_KEY_UNRESOLVED, slot.raw(), &path, || {
-                        format!("no data has the key {}", Quoted(key))
-                    });
-                }
-            }
-        }
-        let metas = narrow(metas.len());
-        if metas < count {
-            let path = [PathComponent::Field("tensor_meta")];
-            self.find(out, &MLX_CONSTANT, graph.raw(), &path, || {
-                format!("constant {metas} has no tensor_meta")
-            });
-        }
-    }
-
-    /// Judges the operands of instructions: indices of tensors, values and chains.
-    fn operands(&self, counts: &Counts, out: &mut Findings) {
+    /// Reports the instructions that have source code.
+    fn kernels(&self, out: &mut Findings) {
         for (chain, nth, instruction) in self.instructions() {
             let Some((tag, node)) = instruction.member(&desc::Instruction) else { continue };
-            let Some(member) = desc::OpNode.member(tag) else { continue };
-            let wrong = member.table.fields.iter().find_map(|field| {
-                let wrong = operand(node, field, counts)?;
-                Some((field.name, wrong))
-            });
-            if let Some((name, Wrong { what, index, count })) = wrong {
-                self.find(out, &MLX_OPERAND, node, &instruction_path(chain, nth), || {
-                    format!("{name}: {what} {index} is out of range: the graph has {count}")
+            let member = desc::OpNode.member(tag);
+            if member.is_some_and(|member| member.name == desc::MetalKernelNode.name) {
+                self.find(out, &MLX_KERNEL, node, &instruction_path(chain, nth), || {
+                    "the instruction has the source code of a Metal kernel".into()
                 });
             }
         }
@@ -329,71 +368,6 @@ impl<'p> Site<'_, 'p> {
     }
 }
 
-/// An index that is out of range.
-struct Wrong {
-    what: &'static str,
-    index: i64,
-    count: u64,
-}
-
-/// Returns the first out-of-range index in a field.
-fn operand(node: Raw<'_>, field: &FieldDesc, counts: &Counts) -> Option<Wrong> {
-    let compare = |of: &'static str, index: u32| {
-        let (what, count) = match of {
-            TENSOR => ("tensor", counts.tensors),
-            _ => ("value", counts.values),
-        };
-        (u64::from(index) >= count).then_some(Wrong { what, index: index.into(), count })
-    };
-    match field.kind {
-        Kind::Scalar(scalar) => match (scalar.of, node.number(field.slot, scalar.prim)?) {
-            (Some(of), Number::Int(index)) => compare(of.name, u32::try_from(index).ok()?),
-            (None, Number::Int(index)) if CHAINS.contains(&field.name) => {
-                let (index, count) = (i64::try_from(index).ok()?, counts.chains);
-                let is_there = u64::try_from(index).is_ok_and(|index| index < count);
-                (!is_there).then_some(Wrong { what: "chain", index, count })
-            }
-            _ => None,
-        },
-        Kind::Scalars { of: Some(of), .. } => {
-            let numbers = node.vector::<u32>(field.slot)?;
-            numbers.iter().find_map(|index| compare(of.name, index))
-        }
-        Kind::Table(table) => one_of(node.target(field.slot)?, table, compare),
-        Kind::Tables(table) => {
-            let list = node.list::<Raw<'_>>(field.slot)?;
-            list.raws().find_map(|raw| one_of(raw, table, compare))
-        }
-        _ => None,
-    }
-}
-
-/// Judges a table that holds either a number or the index of a value or tensor. Returns the
-/// index if it is out of range.
-fn one_of(
-    raw: Raw<'_>,
-    table: &'static TableDesc,
-    compare: impl Fn(&'static str, u32) -> Option<Wrong>,
-) -> Option<Wrong> {
-    let number = |name: &str| {
-        let field = table.field(name)?;
-        Some(raw.scalar::<u8>(field.slot).unwrap_or_default())
-    };
-    // The field `is_vid` or `kind` says whether the backend uses `vid` or `tid`.
-    let is_value = number("is_vid").map(|is_value| is_value != 0);
-    let (is_value, is_tensor) = match (is_value, number("kind")) {
-        (Some(is_value), _) => (is_value, !is_value),
-        (None, Some(kind)) => (kind == 1, kind == 2),
-        (None, None) => (false, false),
-    };
-    let value = table.field("vid").filter(|_| is_value);
-    let value = value.and_then(|field| raw.scalar::<Vid>(field.slot));
-    let tensor = table.field("tid").filter(|_| is_tensor);
-    let tensor = tensor.and_then(|field| raw.scalar::<Tid>(field.slot));
-    let value = value.and_then(|value| compare("Vid", value.idx));
-    value.or_else(|| tensor.and_then(|tensor| compare(TENSOR, tensor.idx)))
-}
-
 /// Returns whether the loader accepts a size.
 fn is_size(size: ShapeDim<'_>) -> bool {
     let (value, min, max) = (size.value(), size.min_value(), size.max_value());
@@ -401,18 +375,6 @@ fn is_size(size: ShapeDim<'_>) -> bool {
         -1 => min >= 0 && (max == -1 || max >= min),
         _ => value >= 0,
     }
-}
-
-/// Returns the size of a constant in bytes, at most `u64::MAX`. `None` if a size is a range, or if
-/// MLX does not have the datatype.
-fn size_of(meta: TensorMeta<'_>) -> Option<u64> {
-    let dtype = ScalarType(meta.scalar_type());
-    let size = dtype.element_size().filter(|_| MLX_CODES.contains(&dtype.0))?;
-    let mut bytes = size;
-    for size in meta.shape().into_iter().flatten() {
-        bytes = bytes.saturating_mul(u64::try_from(size.value()).ok()?);
-    }
-    Some(bytes)
 }
 
 fn instruction_path(chain: u32, nth: usize) -> Vec<PathComponent> {
@@ -424,12 +386,6 @@ fn instruction_path(chain: u32, nth: usize) -> Vec<PathComponent> {
     ]
 }
 
-/// The name of the struct that holds the index of a tensor.
-const TENSOR: &str = "Tid";
-
-/// The fields that are indices of chains.
-const CHAINS: [&str; 3] = ["body_chain_idx", "then_chain_idx", "else_chain_idx"];
-
 /// The longest list that the loader accepts.
 const MOST: u64 = 1_000_000;
 
@@ -439,5 +395,13 @@ const MOST_DIMENSIONS: usize = 16;
 /// The greatest code of a datatype.
 const LAST_CODE: i8 = 30;
 
+/// The version of graphs that the backend reads.
+const LAST_VERSION: u32 = 1;
+
+/// Returns whether MLX has the datatype with a code.
+fn is_datatype(code: i8) -> bool {
+    DATATYPES.contains(&code)
+}
+
 /// The codes of the datatypes of MLX.
-const MLX_CODES: [i8; 10] = [0, 1, 2, 3, 4, 5, 6, 11, 15, 28];
+const DATATYPES: [i8; 10] = [0, 1, 2, 3, 4, 5, 6, 11, 15, 28];

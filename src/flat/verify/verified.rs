@@ -1,8 +1,5 @@
 //! What is known of a buffer after its proof.
 
-use super::verify;
-use crate::error::Result;
-use crate::limits::Limits;
 use crate::view::{Proof, Raw, Table};
 
 /// Facts about the layout of a proven buffer. Only the verifier makes one.
@@ -45,22 +42,4 @@ impl Verified {
     pub fn is_unusual(self) -> bool {
         self.is_unusual
     }
-}
-
-/// Proves `buf` as [`verify`](fn@super::verify) does, and returns the root as a typed view.
-///
-/// # Errors
-///
-/// As of [`verify`](fn@super::verify).
-pub fn read<'a, T: Table<'a>>(buf: &'a [u8], limits: &Limits) -> Result<T> {
-    read_verified(buf, limits).map(|(root, _)| root)
-}
-
-/// Proves `buf` as [`read`] does, and also returns what the walk recorded.
-///
-/// # Errors
-///
-/// As of [`verify`](fn@super::verify).
-pub fn read_verified<'a, T: Table<'a>>(buf: &'a [u8], limits: &Limits) -> Result<(T, Verified)> {
-    verify(buf, T::DESC, limits).map(|(root, seen)| (T::from_raw(root.raw(), Proof(())), seen))
 }

@@ -343,11 +343,22 @@ pub(super) const FAMILIES: &[(&str, &[&str], fn(Builder, usize) -> Made)] = &[
         let slot = b.table("SlotVariant", &[("idx", Number(7))]);
         let (chains, slots) = (b.tables([chain]), b.tables(vec![slot; n]));
         let root = b.lists("MLXGraph", &[("instruction_chains", chains), ("input_map", slots)]);
-        let graph = b.alone(root);
-        let mut payload = b"\0\0\0\0MLX0".to_vec();
-        payload.extend([graph.len() as u64 + 24, 0].iter().flat_map(|number| number.to_le_bytes()));
-        payload.extend(graph);
-        delegated_to(b.version, "MLXBackend", &payload, n, &[])
+        delegated_to(b.version, "MLXBackend", &mlx_payload(b.alone(root)), n, &[])
+    }),
+    ("an MLX graph of n chains, each with a condition that calls two", &["mlx"], |b, n| {
+        let mut b = b.version.mlx();
+        let chains = b.each(0..n, |b, nth| {
+            let condition = b.table("IntOrVid", &[]);
+            let next = [(nth + 1) % n, (nth * 7919) % n].map(number);
+            let fields =
+                [("cond", To(condition)), ("then_chain_idx", next[0]), ("else_chain_idx", next[1])];
+            let call = b.held("Instruction", "IfNode", &fields);
+            let instructions = b.tables([call]);
+            b.lists("InstructionChain", &[("instructions", instructions)])
+        });
+        let chains = b.tables(chains);
+        let root = b.lists("MLXGraph", &[("instruction_chains", chains)]);
+        delegated_to(b.version, "MLXBackend", &mlx_payload(b.alone(root)), n, &[])
     }),
     ("n calls of Vulkan, all of one list of n tensors without dimensions", &["vulkan"], |b, n| {
         vulkan(b.version, n, false)
@@ -355,22 +366,26 @@ pub(super) const FAMILIES: &[(&str, &[&str], fn(Builder, usize) -> Made)] = &[
     ("n sound calls of Vulkan, all of one list of n inputs", &[], |b, n| {
         vulkan(b.version, n, true)
     }),
-    ("a native graph of n nodes, n / 128 of them with one list of 64 long names", &[], |b, n| {
-        let mut b = b.version.native();
-        let names = b.each(0..64, |b, nth| b.text(&format!("{nth:064}")));
-        let names = b.tables(names);
-        let argument = b.held("Argument", "TensorListArg", &[("names", To(names))]);
-        let input = b.lists("NamedArgument", &[("arg", argument)]);
-        let (inputs, name) = (b.tables([input]), b.text(""));
-        let node = b.lists("Node", &[("name", name), ("inputs", inputs)]);
-        let others = b.each(0..n, |b, _| b.lists("Node", &[("name", name)]));
-        let nodes = b.tables(vec![node; n / 128].into_iter().chain(others));
-        let graph = b.lists("Graph", &[("nodes", nodes)]);
-        let method = b.lists("Method", &[("name", name), ("graph", graph)]);
-        let methods = b.tables([method]);
-        let root = b.lists("Program", &[("methods", methods)]);
-        delegated_to(b.version, "NativeBackend", &b.alone(root), 1, &[])
-    }),
+    (
+        "a native graph of n nodes, n / 128 of them with one list of 64 long names",
+        &["native"],
+        |b, n| {
+            let mut b = b.version.native();
+            let names = b.each(0..64, |b, nth| b.text(&format!("{nth:064}")));
+            let names = b.tables(names);
+            let argument = b.held("Argument", "TensorListArg", &[("names", To(names))]);
+            let input = b.lists("NamedArgument", &[("arg", argument)]);
+            let (inputs, name) = (b.tables([input]), b.text(""));
+            let node = b.lists("Node", &[("name", name), ("inputs", inputs)]);
+            let others = b.each(0..n, |b, _| b.lists("Node", &[("name", name)]));
+            let nodes = b.tables(vec![node; n / 128].into_iter().chain(others));
+            let graph = b.lists("Graph", &[("nodes", nodes)]);
+            let method = b.lists("Method", &[("name", name), ("graph", graph)]);
+            let methods = b.tables([method]);
+            let root = b.lists("Program", &[("methods", methods)]);
+            delegated_to(b.version, "NativeBackend", &b.alone(root), 1, &[])
+        },
+    ),
     ("a command stream of Ethos-U of n unknown operations", &["ethosu"], |b, n| {
         let mut commands = b"COP1".to_vec();
         let action = 2 | (n as u32 & 0xffff) << 16 | (n as u32 >> 16) << 8;
@@ -610,4 +625,10 @@ fn vulkan(version: Version, n: usize, has_dims: bool) -> Made {
     payload.resize(32, 0);
     payload.extend(graph);
     delegated_to(version, "VulkanBackend", &payload, 1, &[])
+}
+
+/// Returns the payload of MLX with a graph.
+fn mlx_payload(graph: Vec<u8>) -> Vec<u8> {
+    let end = graph.len() as u64 + 24;
+    [b"\0\0\0\0MLX0", &end.to_le_bytes()[..], &[0; 8], &graph].concat()
 }

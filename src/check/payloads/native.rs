@@ -1,0 +1,249 @@
+//! Rules on graphs of the native backend: the checks of upstream's reader (format.md §11.8).
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+
+use super::{BackendRules, Bytes, Judge, Subject, path_in_graph};
+use crate::report::Findings;
+use crate::rule::{Rule, rules};
+use crate::site::Plan;
+use pte_core::backend::Backend;
+use pte_core::error::PathComponent;
+use pte_core::payload::{Tables, TablesPlace, Unreadable};
+use pte_flat::cost;
+use pte_flat::quoted::Quoted;
+use pte_flat::view::{Raw, Table};
+use pte_schema::native::view::{Argument, ArgumentValue, Graph, Method, Node, Program};
+use pte_schema::native::{OpKind, OutputValueKind};
+
+rules! {
+    "native";
+
+    NATIVE_VALUE = Error "native-value"
+        "Each value of a native graph is made once, before a node or an output names it, and no two nodes have one name."
+        "Upstream's reader refuses the graph."
+        LOWER_AGAIN
+        Refuses ["11.8"];
+    NATIVE_META = Error "native-meta"
+        "The inputs, outputs and mutable buffers of a native graph have a datatype and a shape."
+        "Upstream's reader refuses the graph."
+        LOWER_AGAIN
+        Refuses ["11.8"];
+    NATIVE_LIST = Error "native-list"
+        "A list of a native graph that says which numbers or tensors of another one are used is as long as that one."
+        "Upstream's reader refuses the graph."
+        LOWER_AGAIN
+        Refuses ["11.8"];
+}
+
+pub(super) const JUDGED: BackendRules =
+    BackendRules { backend: Backend::Native, has_keys: false, judge };
+
+/// Judges a payload.
+fn judge(
+    judge: &mut Judge<'_, '_, '_, '_>,
+    payload: &Subject<'_>,
+    bytes: &mut Bytes<'_>,
+) -> Result<(), Unreadable> {
+    let place = TablesPlace::of_payload(Backend::Native, payload.head, payload.len);
+    let Some(place) = place.transpose()? else { return Ok(()) };
+    let region = payload.part(place.range.clone());
+    let start = region.start;
+    let Some(region) = bytes.read(region) else { return Ok(()) };
+    let tables = Tables::read(&place, &region, judge.limits)?;
+    let Some(program) = tables.root_as::<Program<'_>>() else { return Ok(()) };
+    let delegate = judge.delegate(payload.users.first());
+    for (nth, method) in (0..).zip(program.methods().into_iter().flatten()) {
+        let path = [PathComponent::Field("methods"), PathComponent::Index(nth)];
+        Site { delegate, start, path }.method(method, judge.out);
+    }
+    Ok(())
+}
+
+/// A method that is being judged, and the place of its findings.
+#[derive(Clone, Copy)]
+struct Site<'s> {
+    /// The method of the program and the index of the delegate; `None` for a payload without a program.
+    delegate: Option<(&'s Plan<'s, 's>, u32)>,
+    /// The start of the payload in the file.
+    start: u64,
+    /// The path of the method in the payload.
+    path: [PathComponent; 2],
+}
+
+/// The values of a graph that exist before the next node.
+type Defined<'p> = BTreeSet<&'p str>;
+
+impl Site<'_> {
+    fn find(
+        &self,
+        out: &mut Findings,
+        rule: &'static Rule,
+        at: Raw<'_>,
+        message: impl FnOnce() -> String,
+    ) {
+        let offset = self.start.saturating_add(at.pos().into());
+        let path = || path_in_graph(self.delegate, Program::DESC.name, &self.path);
+        out.find(rule, offset, path, message);
+    }
+
+    fn method(&self, method: Method<'_>, out: &mut Findings) {
+        let Some(graph) = method.graph() else { return };
+        let constants = method.constants().into_iter().flatten();
+        let buffers = || method.mutable_buffers().into_iter().flatten();
+        // The reader takes two bindings of one name for one.
+        let mut outer = Defined::new();
+        let names = constants.filter_map(|constant| constant.name());
+        for name in names.chain(buffers().filter_map(|buffer| buffer.name())) {
+            is_new(&mut outer, name);
+        }
+        let metas = self.graph(graph, outer, out);
+        for buffer in buffers() {
+            let name = buffer.name().unwrap_or_default();
+            if !has(&metas, name) {
+                self.find(out, &NATIVE_META, buffer.raw(), || {
+                    format!("the mutable buffer {} has no tensor value", Quoted(name))
+                });
+            }
+        }
+    }
+
+    /// Judges a graph, whose values besides its inputs are `defined`. Returns the names of the tensors that have a
+    /// datatype and a shape. The walker has bounded how deep graphs are in one another.
+    fn graph<'p>(
+        &self,
+        graph: Graph<'p>,
+        mut defined: Defined<'p>,
+        out: &mut Findings,
+    ) -> Defined<'p> {
+        let twice = |site: &Self, at, name, out: &mut Findings| {
+            let message = || format!("there are two values {}", Quoted(name));
+            site.find(out, &NATIVE_VALUE, at, message);
+        };
+        for name in graph.inputs().into_iter().flatten() {
+            if !is_new(&mut defined, name) {
+                twice(self, graph.raw(), name, out);
+            }
+        }
+        let mut nodes = Defined::new();
+        for node in graph.nodes().into_iter().flatten() {
+            let name = node.name().unwrap_or_default();
+            if !is_new(&mut nodes, name) {
+                self.find(out, &NATIVE_VALUE, node.raw(), || {
+                    format!("there are two nodes {}", Quoted(name))
+                });
+            }
+            self.node(node, &defined, out);
+            if node.op_kind() == OpKind::PLACEHOLDER {
+                if !has(&defined, name) {
+                    self.find(out, &NATIVE_VALUE, node.raw(), || {
+                        format!("{} is no input, constant or buffer", Quoted(name))
+                    });
+                }
+                continue;
+            }
+            for output in node.outputs().into_iter().flatten() {
+                let is_list = output.kind() == OutputValueKind::TENSOR_LIST;
+                let names = output.names().filter(|_| is_list).into_iter().flatten();
+                for name in names.chain(output.name().filter(|_| !is_list)) {
+                    if !is_new(&mut defined, name) {
+                        twice(self, output.raw(), name, out);
+                    }
+                }
+            }
+        }
+        for name in graph.outputs().into_iter().flatten() {
+            self.used(name, graph.raw(), &defined, out);
+        }
+        let mut metas = Defined::new();
+        let tensors = graph.tensor_values().into_iter().flatten();
+        tensors.filter_map(|tensor| tensor.name()).for_each(|name| {
+            is_new(&mut metas, name);
+        });
+        let outputs = graph.outputs().into_iter().flatten();
+        for name in graph.inputs().into_iter().flatten().chain(outputs) {
+            if !has(&metas, name) {
+                self.find(out, &NATIVE_META, graph.raw(), || {
+                    format!("the input or output {} has no tensor value", Quoted(name))
+                });
+            }
+        }
+        metas
+    }
+
+    /// Judges what a node reads.
+    fn node(&self, node: Node<'_>, defined: &Defined<'_>, out: &mut Findings) {
+        for argument in node.inputs().into_iter().flatten().filter_map(|input| input.arg()) {
+            self.argument(argument, defined, out);
+        }
+        for output in node.outputs().into_iter().flatten() {
+            if let Some(name) = output.alias_of() {
+                self.used(name, output.raw(), defined, out);
+            }
+        }
+    }
+
+    fn argument(&self, argument: Argument<'_>, defined: &Defined<'_>, out: &mut Findings) {
+        let at = argument.raw();
+        let mut one = |name: Option<&str>| {
+            name.into_iter().for_each(|name| self.used(name, at, defined, out));
+        };
+        match argument.value() {
+            Some(ArgumentValue::TensorArg(of)) => one(of.name()),
+            Some(ArgumentValue::IntArg(of)) => one(of.r#ref()),
+            Some(ArgumentValue::FloatArg(of)) => one(of.r#ref()),
+            Some(ArgumentValue::BoolArg(of)) => one(of.r#ref()),
+            Some(ArgumentValue::TensorListArg(of)) => {
+                of.names().into_iter().flatten().for_each(|name| one(Some(name)));
+            }
+            Some(ArgumentValue::OptionalTensorListArg(of)) => {
+                let present = of.has_value().unwrap_or_default();
+                let names = of.names();
+                let used =
+                    names.into_iter().flatten().zip(present).filter(|(_, is_there)| *is_there);
+                used.for_each(|(name, _)| one(Some(name)));
+                let len = names.map_or(0, |names| names.len());
+                self.lengths(at, len, present.len(), out);
+            }
+            Some(ArgumentValue::IntListArg(of)) => {
+                let Some(refs) = of.refs() else { return };
+                refs.into_iter().for_each(|name| one(Some(name)));
+                let values = of.values().unwrap_or_default();
+                self.lengths(at, values.len(), refs.len(), out);
+            }
+            Some(ArgumentValue::GraphArg(of)) => {
+                if let Some(graph) = of.graph() {
+                    self.graph(graph, Defined::new(), out);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn lengths(&self, at: Raw<'_>, len: usize, other: usize, out: &mut Findings) {
+        if len != other {
+            self.find(out, &NATIVE_LIST, at, || {
+                format!("there are {len} arguments, and {other} entries about them")
+            });
+        }
+    }
+
+    /// Judges a use of a value. An empty name is that of no value.
+    fn used(&self, name: &str, at: Raw<'_>, defined: &Defined<'_>, out: &mut Findings) {
+        if !name.is_empty() && !has(defined, name) {
+            self.find(out, &NATIVE_VALUE, at, || format!("there is no value {} yet", Quoted(name)));
+        }
+    }
+}
+
+fn has(names: &Defined<'_>, name: &str) -> bool {
+    cost::look_up(name, names.len());
+    names.contains(name)
+}
+
+/// Adds a name. Returns whether it is new.
+fn is_new<'p>(names: &mut Defined<'p>, name: &'p str) -> bool {
+    cost::look_up(name, names.len());
+    names.insert(name)
+}

@@ -1,0 +1,475 @@
+//! Rules on payloads of VGF: what Arm's library and the backend check, and what they read without a check
+//! (docs/format.md §11.14).
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::{BackendRules, Bytes, Judge, Subject, path_in_graph};
+use crate::report::Findings;
+use crate::rule::{Rule, rules};
+use crate::site::Plan;
+use pte_core::backend::Backend;
+use pte_core::error::PathComponent;
+use pte_core::foreign::ForeignFormat;
+use pte_core::payload::vgf::{Constant, section};
+use pte_core::payload::{Sections, Unreadable, vgf};
+use pte_flat::bytes::{index, wide};
+use pte_flat::quoted::Quoted;
+use pte_flat::view::{List, Raw, Table};
+use pte_schema::vgf::view::{
+    BindingSlot, ConstantSection, ModelResourceTable, ModelResourceTableEntry, ModelSequenceTable,
+    ModuleCode, ModuleTable, SegmentInfo,
+};
+use pte_schema::vgf::{ModuleType, ResourceCategory};
+
+mod calls;
+
+rules! {
+    "vgf";
+
+    VGF_TABLE = Error "vgf-table"
+        "A VGF payload is of a version that Arm's library reads; its modules, sequence and resources are tables, and its constants are in their section."
+        "Arm's library refuses the payload."
+        LOWER_AGAIN
+        Refuses ["11.14"];
+    VGF_INDEX = Error "vgf-index"
+        "The segments, constants, inputs and outputs of a VGF payload name modules, constants and resources that it has."
+        "The backend reads past a list."
+        LOWER_AGAIN
+        Misreads ["11.14"];
+    VGF_SEGMENT = Error "vgf-segment"
+        "A VGF payload has segments, each of a known type, with one set of resources and a dispatch shape of three numbers or none. A graph uses tensors and images, and a shader no constants."
+        "The backend or Arm's library refuses the payload."
+        LOWER_AGAIN
+        Refuses ["11.14"];
+    VGF_MODULE = Error "vgf-module"
+        "The module of a segment is SPIR-V code of whole instructions, with the entry point that it names."
+        "The driver reads past the code, or refuses it."
+        LOWER_AGAIN
+        Misreads ["11.14"];
+    VGF_RESOURCE = Error "vgf-resource"
+        "The resources of a VGF payload have categories and formats that the backend has."
+        "The backend refuses the payload."
+        LOWER_AGAIN
+        Refuses ["11.14"];
+    VGF_CONSTANT = Error "vgf-constant"
+        "A constant of a VGF payload has the bytes that its shape asks for."
+        "The driver reads past the constant."
+        LOWER_AGAIN
+        Misreads ["11.14"];
+    VGF_ENDS = Error "vgf-ends"
+        "The inputs and outputs of a VGF payload are resources of these categories, each input once; as many outputs have a name as there are."
+        "The backend refuses the payload."
+        LOWER_AGAIN
+        Refuses ["11.14"];
+    VGF_ARGS = Error "vgf-args"
+        "The arguments of a call of a VGF payload are its inputs and then its outputs: tensors of as many bytes."
+        "The run ends with an error."
+        LOWER_AGAIN
+        Refuses ["11.14"];
+}
+
+pub(super) const JUDGED: BackendRules =
+    BackendRules { backend: Backend::Vgf, has_keys: true, judge };
+
+/// Judges a payload, and then the calls of its delegates.
+fn judge(
+    judge: &mut Judge<'_, '_, '_, '_>,
+    payload: &Subject<'_>,
+    bytes: &mut Bytes<'_>,
+) -> Result<(), Unreadable> {
+    let format = ForeignFormat::Payload(Backend::Vgf);
+    let read = |part| bytes.read(payload.part(part)).ok_or(());
+    // The bytes are not in memory.
+    let Ok(Some(sections)) = Sections::of_file(format, payload.len, read) else { return Ok(()) };
+    let sections = sections?;
+    let mut read = |name| {
+        let range = section(&sections, name)?;
+        Some((range.clone(), bytes.read(payload.part(range.clone()))?))
+    };
+    let parts = ["modules", "sequence", "resources", "constants"].map(&mut read);
+    let [Some(modules), Some(sequence), Some(resources), Some(constants)] = parts else {
+        return Ok(());
+    };
+    let limits = judge.limits;
+    let tables = Tables {
+        modules: vgf::table::<ModuleTable<'_>>(&modules.0, &modules.1, limits)?,
+        sequence: vgf::table::<ModelSequenceTable<'_>>(&sequence.0, &sequence.1, limits)?,
+        resources: vgf::table::<ModelResourceTable<'_>>(&resources.0, &resources.1, limits)?,
+    };
+    let site = Site {
+        delegate: judge.delegate(payload.users.first()),
+        starts: [modules.0, sequence.0, resources.0, constants.0.clone()]
+            .map(|range: Range<u64>| payload.start.saturating_add(range.start)),
+    };
+    let mut found = judge.out.another();
+    let version = sections.version.as_deref().unwrap_or_default();
+    if !VERSIONS.iter().any(|known| version.starts_with(known)) {
+        site.find(&mut found, &VGF_TABLE, payload.start, "version", || {
+            format!("unknown version {version}")
+        });
+    }
+    let resources = site.resources(&tables, &mut found);
+    let old = match Constant::all(&constants.1) {
+        Ok(None) => Some(vgf::table::<ConstantSection<'_>>(&constants.0, &constants.1, limits)?),
+        _ => None,
+    };
+    let constants = site.constants(&constants.1, old, &resources, &mut found);
+    site.segments(&tables, &resources, constants, &mut found);
+    site.ends(&tables, &resources, &mut found);
+    let is_sound = found.is_empty();
+    judge.out.extend(found);
+    if !is_sound {
+        return Ok(());
+    }
+    for user in payload.users {
+        let Some((plan, _)) = judge.delegate(Some(user)) else { continue };
+        let range = index(user.calls.start)..index(user.calls.end);
+        for (_, instruction, call) in judge.all_calls.get(range).unwrap_or_default() {
+            calls::judge(tables.sequence, &resources, (plan, instruction, *call), judge.out);
+        }
+    }
+    Ok(())
+}
+
+/// The tables of a payload.
+struct Tables<'p> {
+    modules: ModuleTable<'p>,
+    sequence: ModelSequenceTable<'p>,
+    resources: ModelResourceTable<'p>,
+}
+
+/// A resource.
+#[derive(Clone, Copy)]
+struct Resource {
+    /// The number of bytes.
+    bytes: u64,
+    descriptor: u32,
+    category: ResourceCategory,
+}
+
+/// The place of findings.
+struct Site<'s> {
+    /// The method and the index of the delegate; `None` for a payload without a program.
+    delegate: Option<(&'s Plan<'s, 's>, u32)>,
+    /// The starts of the sections in the file.
+    starts: [u64; 4],
+}
+
+impl Site<'_> {
+    fn find(
+        &self,
+        out: &mut Findings,
+        rule: &'static Rule,
+        offset: u64,
+        part: &'static str,
+        message: impl FnOnce() -> String,
+    ) {
+        out.find(rule, offset, || path_in_graph(self.delegate, part, &[]), message);
+    }
+
+    /// Reports a finding at an element of a list.
+    fn find_at(
+        &self,
+        out: &mut Findings,
+        rule: &'static Rule,
+        (part, nth, at): (Part, usize, Raw<'_>),
+        message: impl FnOnce() -> String,
+    ) {
+        let [modules, sequence, resources, _] = self.starts;
+        let (start, name) = match part {
+            Part::Modules => (modules, "modules"),
+            Part::Segments => (sequence, "segments"),
+            Part::Inputs => (sequence, "inputs"),
+            Part::Outputs => (sequence, "outputs"),
+            Part::Resources => (resources, "mrt_entry"),
+        };
+        let path = [PathComponent::Index(u32::try_from(nth).unwrap_or(u32::MAX))];
+        let offset = start.saturating_add(at.pos().into());
+        out.find(rule, offset, || path_in_graph(self.delegate, name, &path), message);
+    }
+
+    /// Judges the resources, and returns them.
+    fn resources(&self, tables: &Tables<'_>, out: &mut Findings) -> Vec<Resource> {
+        let mut resources = Vec::new();
+        for (nth, entry) in tables.resources.mrt_entry().into_iter().flatten().enumerate() {
+            let (format, category) = (entry.vk_format(), entry.category());
+            let size = format_size(format);
+            let wrong = match (size, category) {
+                (_, category) if category.name().is_none() => {
+                    Some(format!("unknown category {category}"))
+                }
+                // The driver alone reads the formats of constants.
+                (None, category) if category != ResourceCategory::CONSTANT => {
+                    Some(format!("unknown format {format}"))
+                }
+                _ => None,
+            };
+            if let Some(message) = wrong {
+                let at = (Part::Resources, nth, entry.raw());
+                self.find_at(out, &VGF_RESOURCE, at, || message);
+            }
+            let bytes = elements(entry).saturating_mul(size.unwrap_or_default());
+            resources.push(Resource { bytes, descriptor: entry.vk_descriptor_type(), category });
+        }
+        resources
+    }
+
+    /// Judges the constants. Returns their number; `None` if they are not known.
+    fn constants(
+        &self,
+        section: &[u8],
+        old: Option<ConstantSection<'_>>,
+        resources: &[Resource],
+        out: &mut Findings,
+    ) -> Option<usize> {
+        let [.., start] = self.starts;
+        let mut judge = |nth, mrt_index, dimension, have| {
+            if let Some((rule, message)) = unfit(resources, mrt_index, dimension, have) {
+                let message = || format!("constant {nth}: {message}");
+                self.find(out, rule, start, "constants", message);
+            }
+        };
+        if let Some(old) = old {
+            let constants = old.data().unwrap_or_default();
+            for (nth, constant) in constants.iter().enumerate() {
+                let have = constant.raw().map_or(0, |raw| wide(raw.len()));
+                judge(nth, constant.mrt_index(), constant.sparsity_dimension(), Ok(have));
+            }
+            return Some(constants.len());
+        }
+        let constants = match Constant::all(section) {
+            Ok(constants) => constants?,
+            Err(message) => {
+                self.find(out, &VGF_TABLE, start, "constants", || message.into());
+                return None;
+            }
+        };
+        let (count, len) = (constants.len(), wide(section.len()));
+        for (nth, Constant { mrt_index, sparsity_dimension, range }) in constants.enumerate() {
+            let have = range.end.saturating_sub(range.start);
+            let have = if range.end > len { Err((range, len)) } else { Ok(have) };
+            judge(nth, mrt_index, sparsity_dimension.into(), have);
+        }
+        Some(count)
+    }
+
+    /// Judges the segments, and the modules that they run.
+    fn segments(
+        &self,
+        tables: &Tables<'_>,
+        resources: &[Resource],
+        constants: Option<usize>,
+        out: &mut Findings,
+    ) {
+        let modules = tables.modules.modules().unwrap_or_default();
+        let mut is_used = vec![false; modules.len()];
+        let segments = tables.sequence.segments().unwrap_or_default();
+        if segments.is_empty() {
+            let [_, sequence, ..] = self.starts;
+            let message = || "the payload has no segment".into();
+            self.find(out, &VGF_SEGMENT, sequence, "segments", message);
+        }
+        for (nth, segment) in segments.iter().enumerate() {
+            let at = (Part::Segments, nth, segment.raw());
+            if let Err((rule, message)) = judge_segment(segment, resources, constants) {
+                self.find_at(out, rule, at, || message);
+            }
+            let module = segment.module_index();
+            match is_used.get_mut(index(module)) {
+                Some(is_used) => *is_used = true,
+                None => self.find_at(out, &VGF_INDEX, at, || {
+                    format!("module {module} is out of range: there are {}", modules.len())
+                }),
+            }
+        }
+        let used = modules.iter().zip(is_used).enumerate().filter(|(_, (_, is_used))| *is_used);
+        for (nth, (module, _)) in used {
+            let name = module.entry_point().unwrap_or_default();
+            let code = match module.code() {
+                Some(ModuleCode::SPIRV(code)) => code.words().unwrap_or_default(),
+                _ => Default::default(),
+            };
+            let message = match vgf::has_entry_point(code, name) {
+                Ok(true) => continue,
+                Ok(false) => format!("the code has no entry point {}", Quoted(name)),
+                Err(why) => why.into(),
+            };
+            self.find_at(out, &VGF_MODULE, (Part::Modules, nth, module.raw()), || message);
+        }
+    }
+
+    /// Judges the inputs and outputs of the payload.
+    fn ends(&self, tables: &Tables<'_>, resources: &[Resource], out: &mut Findings) {
+        let sequence = tables.sequence;
+        let names = sequence.input_names().map_or(0, |names| names.len());
+        let mut is_bound = vec![false; names];
+        for (nth, slot) in sequence.inputs().into_iter().flatten().enumerate() {
+            let at = (Part::Inputs, nth, slot.raw());
+            self.end(slot, at, (resources, ResourceCategory::INPUT), out);
+            let input = slot.binding();
+            let was_bound = is_bound.get_mut(index(input));
+            let message = match was_bound.map(|was_bound| core::mem::replace(was_bound, true)) {
+                Some(false) => continue,
+                Some(true) => format!("input {input} is bound twice"),
+                None => format!("input {input} is out of range: there are {names}"),
+            };
+            self.find_at(out, &VGF_ENDS, at, || message);
+        }
+        let outputs = sequence.outputs().unwrap_or_default();
+        let names = sequence.output_names().map_or(0, |names| names.len());
+        for (nth, slot) in outputs.iter().enumerate() {
+            let at = (Part::Outputs, nth, slot.raw());
+            self.end(slot, at, (resources, ResourceCategory::OUTPUT), out);
+        }
+        if outputs.len() != names {
+            self.find_at(out, &VGF_ENDS, (Part::Outputs, 0, sequence.raw()), || {
+                format!("there are {} outputs, and {names} names", outputs.len())
+            });
+        }
+    }
+
+    fn end(
+        &self,
+        slot: BindingSlot<'_>,
+        at: (Part, usize, Raw<'_>),
+        (resources, category): (&[Resource], ResourceCategory),
+        out: &mut Findings,
+    ) {
+        let nth = slot.mrt_index();
+        match resources.get(index(nth)) {
+            Some(resource) if resource.category == category => {}
+            Some(resource) => self.find_at(out, &VGF_ENDS, at, || {
+                format!("resource {nth} is of category {}: expected {category}", resource.category)
+            }),
+            None => self.find_at(out, &VGF_INDEX, at, || no_resource(nth, resources)),
+        }
+    }
+}
+
+/// The lists of a payload.
+#[derive(Clone, Copy)]
+enum Part {
+    Modules,
+    Segments,
+    Inputs,
+    Outputs,
+    Resources,
+}
+
+/// Returns what is wrong with a constant of `have` bytes, or with a range outside of its section.
+fn unfit(
+    resources: &[Resource],
+    mrt_index: u32,
+    dimension: i64,
+    have: Result<u64, (Range<u64>, u64)>,
+) -> Option<(&'static Rule, String)> {
+    let have = match have {
+        Ok(have) => have,
+        Err((Range { start, end }, len)) => {
+            let message = format!("bytes {start:#x} to {end:#x} of a section of {len:#x}");
+            return Some((&VGF_TABLE, message));
+        }
+    };
+    if dimension < NOT_SPARSE {
+        return Some((&VGF_TABLE, format!("invalid sparsity dimension {dimension}")));
+    }
+    let Some(resource) = resources.get(index(mrt_index)) else {
+        return Some((&VGF_INDEX, no_resource(mrt_index, resources)));
+    };
+    let need = resource.bytes;
+    let is_short = dimension == NOT_SPARSE && have < need;
+    let message = || format!("it has {have} bytes, and its shape asks for {need}");
+    is_short.then(|| (&VGF_CONSTANT, message()))
+}
+
+/// Returns what is wrong with a segment, without its module.
+fn judge_segment(
+    segment: SegmentInfo<'_>,
+    resources: &[Resource],
+    constants: Option<usize>,
+) -> Result<(), (&'static Rule, String)> {
+    let kind = segment.r#type();
+    if kind.name().is_none() {
+        return Err((&VGF_SEGMENT, format!("unknown type {kind}")));
+    }
+    let shape = segment.dispatch_shape().map_or(3, |shape| shape.len());
+    if shape != 3 {
+        return Err((&VGF_SEGMENT, format!("the dispatch shape has {shape} numbers: expected 3")));
+    }
+    let used = segment.constants().unwrap_or_default();
+    if kind == ModuleType::COMPUTE && !used.is_empty() {
+        return Err((&VGF_SEGMENT, "a shader has constants".into()));
+    }
+    if let Some((nth, count)) = constants
+        .and_then(|count| Some((used.into_iter().find(|nth| index(*nth) >= count)?, count)))
+    {
+        return Err((&VGF_INDEX, format!("constant {nth} is out of range: there are {count}")));
+    }
+    let sets = segment.set_infos().unwrap_or_default();
+    let set = sets.get(0).filter(|_| sets.len() == 1);
+    let Some(set) = set.filter(|set| [0, UNSET].contains(&set.set_index())) else {
+        let message = format!("there are {} sets of resources: expected set 0 alone", sets.len());
+        return Err((&VGF_SEGMENT, message));
+    };
+    for nth in slots(set.bindings()) {
+        let Some(resource) = resources.get(index(nth)) else {
+            return Err((&VGF_INDEX, no_resource(nth, resources)));
+        };
+        let is_known = IN_GRAPHS.contains(&resource.descriptor);
+        if kind == ModuleType::GRAPH && !is_known {
+            let of = resource.descriptor;
+            let message = format!("resource {nth} is of type {of}, which a graph does not take");
+            return Err((&VGF_SEGMENT, message));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the resource of each slot.
+fn slots<'p>(list: Option<List<'p, BindingSlot<'p>>>) -> impl Iterator<Item = u32> + use<'p> {
+    list.into_iter().flatten().map(|slot| slot.mrt_index())
+}
+
+fn no_resource(nth: u32, resources: &[Resource]) -> String {
+    format!("resource {nth} is out of range: there are {}", resources.len())
+}
+
+/// Returns the number of elements of a resource, at most `u64::MAX`.
+fn elements(entry: ModelResourceTableEntry<'_>) -> u64 {
+    let shape = entry.description().and_then(|description| description.shape());
+    let sizes = shape.into_iter().flatten().map(|size| u64::try_from(size).unwrap_or_default());
+    sizes.fold(1, u64::saturating_mul)
+}
+
+/// Returns the bytes of an element of a `VkFormat`; `None` if the backend does not have it.
+fn format_size(format: u32) -> Option<u64> {
+    FORMATS.iter().find(|(formats, _)| formats.contains(&format)).map(|(_, size)| *size)
+}
+
+/// The formats that the backend has, and the bytes of an element.
+static FORMATS: [(&[u32], u64); 5] = [
+    (&[13, 14, 1_000_460_000], 1),
+    (&[20, 21, 74, 75, 76, 1_000_460_001], 2),
+    (&[38, 41, 42, 81, 82, 83, 98, 99, 100], 4),
+    (&[95, 96, 97, 101, 102, 103, 111], 8),
+    (&[107, 108, 109], 16),
+];
+
+/// The versions that Arm's library reads.
+const VERSIONS: [&str; 6] = ["0.0.", "0.1.", "0.2.", "0.3.", "0.4.", "0.5."];
+
+/// A number that is not set.
+const UNSET: u32 = u32::MAX;
+
+/// The types of resources that a graph takes: none, three of images, and tensors.
+const IN_GRAPHS: [u32; 5] = [UNSET, 1, 2, 3, TENSOR];
+
+/// `VK_DESCRIPTOR_TYPE_TENSOR_ARM`.
+const TENSOR: u32 = 1_000_460_000;
+
+/// The sparsity dimension of a constant that is not sparse.
+const NOT_SPARSE: i64 = -1;
