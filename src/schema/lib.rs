@@ -26,7 +26,7 @@ pub mod vulkan;
 pub mod xnnpack;
 
 /// Each schema with its names. The first is that of its files or of its backend; a second one is that of its root.
-pub static SCHEMAS: [(&[&str], &Schema); 13] = [
+pub static SCHEMAS: [(&[&str], &Schema); 14] = [
     (&["pte", "program"], &program::desc::SCHEMA),
     (&["ptd", "flat-tensor"], &flat_tensor::desc::SCHEMA),
     (&["ptd-legacy", "flat-tensor-legacy"], &flat_tensor_legacy::desc::SCHEMA),
@@ -35,6 +35,7 @@ pub static SCHEMAS: [(&[&str], &Schema); 13] = [
     (&["tosa"], &tosa::desc::SCHEMA),
     (&["native"], &native::desc::SCHEMA),
     (&["mlx"], &mlx::desc::SCHEMA),
+    (&["vgf"], &vgf::desc::SCHEMA),
     (&["qnn"], &qnn::desc::SCHEMA),
     (&["qnn-legacy"], &qnn_legacy::desc::SCHEMA),
     (&["enn"], &enn::desc::SCHEMA),
