@@ -7,7 +7,7 @@ use binrw::io::Cursor;
 use binrw::{BinRead, BinWrite};
 use pte::file::header::{Chunk, ExtendedHeader, FlatTensorHeader, StandardHeader};
 use pte::file::{FileKind, sniff};
-use pte::{Error, File, Limits, Ptd, Pte};
+use pte::{Error, ErrorKind, File, Limits, Ptd, Pte};
 
 use crate::support::asm::{Asm, ptd, pte, pte_with_header, pte_without_header};
 use crate::support::files;
@@ -344,6 +344,65 @@ fn ptd_header(text: &mut String, at: usize, header: &FlatTensorHeader) {
     write!(text, "header of {length} at {at}, ").unwrap();
     write!(text, "FlatBuffer {flatbuffer_offset} + {flatbuffer_size}, ").unwrap();
     write!(text, "segments {segment_base_offset} + {segment_data_size}").unwrap();
+}
+
+/// Without `alloc` there is no binrw. Each declaration has a second reader for that build.
+#[test]
+fn headers_are_read_without_binrw_as_with_it() {
+    let mut outcomes = [0; 3];
+    for path in files::samples() {
+        let bytes = fs::read(&path).unwrap();
+        for begin in [0, 8] {
+            let head = &bytes[begin..][..48];
+            for cut in 0..=head.len() {
+                compare_readers(&head[..cut], &mut outcomes);
+            }
+            for bit in 0..head.len() * 8 {
+                let mut flipped = head.to_vec();
+                flipped[bit / 8] ^= 1 << (bit % 8);
+                compare_readers(&flipped, &mut outcomes);
+            }
+        }
+    }
+    let mut random = 1u64;
+    for nth in 0..100_000 {
+        let mut bytes = [0; 48];
+        for word in bytes.as_chunks_mut().0 {
+            // Marsaglia's xorshift64.
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            *word = random.to_le_bytes();
+        }
+        bytes[..4].copy_from_slice([b"eh00", b"FH01", b"eh01"][nth % 3]);
+        if nth % 16 != 0 {
+            // A small length.
+            bytes[5..8].fill(0);
+        }
+        compare_readers(&bytes[..nth % 49], &mut outcomes);
+    }
+    assert!(outcomes.iter().all(|&times| times > 1000), "{outcomes:?}");
+}
+
+/// Compares both readers of both headers, and counts what they have done: read, refused, or found no whole header.
+fn compare_readers(bytes: &[u8], outcomes: &mut [usize; 3]) {
+    let (pte, ptd) = (ExtendedHeader::read_plain(bytes), FlatTensorHeader::read_plain(bytes));
+    assert_eq!(pte, read_by_binrw(bytes), "{bytes:x?}");
+    assert_eq!(ptd, read_by_binrw(bytes), "{bytes:x?}");
+    for outcome in [pte.map(drop), ptd.map(drop)] {
+        outcomes[match outcome {
+            Ok(()) => 0,
+            Err(Some(_)) => 1,
+            Err(None) => 2,
+        }] += 1;
+    }
+}
+
+fn read_by_binrw<H>(bytes: &[u8]) -> Result<H, Option<ErrorKind>>
+where
+    H: for<'a> BinRead<Args<'a> = ()> + binrw::meta::ReadEndian,
+{
+    H::read(&mut Cursor::new(bytes)).map_err(|error| error.custom_err().copied())
 }
 
 fn decoded<H>(bytes: &[u8]) -> H

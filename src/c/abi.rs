@@ -34,6 +34,31 @@ pub struct pte_text {
     pub size: usize,
 }
 
+/// Why the structure of a file is refused.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct pte_refusal {
+    /// The id of the rule, such as "offset-out-of-bounds", as a C string; empty if the file is not refused.
+    pub rule: [c_char; 32],
+    /// The offset of the wrong bytes in the file.
+    pub offset: u64,
+}
+
+impl pte_refusal {
+    /// Of a file that is not refused.
+    pub(crate) const NONE: Self = Self { rule: [0; 32], offset: 0 };
+
+    /// Of a file that breaks the rule `id` at `offset`.
+    pub(crate) fn new(id: &str, offset: u64) -> Self {
+        let mut refusal = Self { offset, ..Self::NONE };
+        // The last byte stays a NUL.
+        for (to, from) in refusal.rule.iter_mut().take(31).zip(id.bytes()) {
+            *to = c_char::from_ne_bytes([from]);
+        }
+        refusal
+    }
+}
+
 /// The allocator that the library gets memory from.
 ///
 /// Its functions may be called from every thread that calls the library, and must not call the library.

@@ -4,20 +4,17 @@
 #![expect(clippy::missing_safety_doc, reason = "the contract is in the header, for C")]
 
 use core::ffi::{CStr, c_char, c_void};
+use core::ptr;
 #[cfg(feature = "check")]
-use core::ptr::{self, NonNull};
+use core::ptr::NonNull;
 use core::slice;
 
-#[cfg(any(feature = "check", panic = "unwind"))]
-use crate::abi::pte_allocator;
-use crate::abi::pte_status;
 #[cfg(feature = "check")]
-use crate::abi::{pte_finding, pte_method, pte_severity, pte_text, pte_value};
-#[cfg(any(feature = "check", panic = "unwind"))]
-use crate::memory;
+use crate::abi::{pte_allocator, pte_finding, pte_method, pte_severity, pte_text, pte_value};
+use crate::abi::{pte_refusal, pte_status};
 use crate::verify;
 #[cfg(feature = "check")]
-use crate::{file, judge, options::Options};
+use crate::{file, judge, memory, options::Options};
 
 /// The options of a check. One object may be used by several threads while none of them changes it.
 #[cfg(feature = "check")]
@@ -58,7 +55,7 @@ pub extern "C" fn pte_status_message(status: i32) -> *const c_char {
 /// Sets the allocator of the library, for the whole process. Without this call it is malloc and free.
 ///
 /// Returns PTE_INVALID_ARGUMENT if a function is null, or if the library has allocated before.
-#[cfg(any(feature = "check", panic = "unwind"))]
+#[cfg(feature = "check")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pte_set_allocator(allocator: *const pte_allocator) -> pte_status {
     // SAFETY: the pointer is null, or to an allocator.
@@ -80,10 +77,32 @@ pub unsafe extern "C" fn pte_set_allocator(allocator: *const pte_allocator) -> p
 /// Returns PTE_OK or PTE_REFUSED.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pte_verify(data: *const c_void, size: usize) -> pte_status {
+    // SAFETY: the caller's promise. NULL is allowed.
+    unsafe { pte_verify_refusal(data, size, ptr::null_mut()) }
+}
+
+/// Proves the structure as pte_verify does, and writes to `refusal` why the file is refused. `refusal` may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pte_verify_refusal(
+    data: *const c_void,
+    size: usize,
+    refusal: *mut pte_refusal,
+) -> pte_status {
     // SAFETY: the caller's promise.
-    match unsafe { bytes(data, size) } {
-        Some(bytes) => verify::verify(bytes),
-        None => pte_status::PTE_INVALID_ARGUMENT,
+    let Some(bytes) = (unsafe { bytes(data, size) }) else {
+        return pte_status::PTE_INVALID_ARGUMENT;
+    };
+    let found = match verify::verify(bytes) {
+        Ok(found) => found,
+        Err(status) => return status,
+    };
+    // SAFETY: the caller's promise: null or writable.
+    if let Some(refusal) = unsafe { refusal.as_mut() } {
+        *refusal = found.unwrap_or(pte_refusal::NONE);
+    }
+    match found {
+        None => pte_status::PTE_OK,
+        Some(_) => pte_status::PTE_REFUSED,
     }
 }
 

@@ -56,7 +56,7 @@ impl Options {
 
     pub(crate) fn add_data(&mut self, name: &str, bytes: &'static [u8]) -> Set {
         // The structure is proven again by each check, since the bytes are the caller's.
-        if verify::verify(bytes) != pte_status::PTE_OK {
+        if verify::verify(bytes)?.is_some() {
             return Err(pte_status::PTE_REFUSED);
         }
         let file = DataFile { name: copy(name)?, bytes };

@@ -6,7 +6,8 @@ use core::sync::atomic::Ordering;
 
 use pte_tests::hostile::families;
 
-use crate::abi::pte_status::PTE_OK;
+use crate::abi::pte_refusal;
+use crate::abi::pte_status::{PTE_OK, PTE_REFUSED};
 use crate::ffi::*;
 use crate::memory::arena::GROWN;
 
@@ -25,6 +26,33 @@ fn no_hostile_file_needs_more_memory_than_a_call_reserves() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+#[test]
+fn a_refusal_has_the_rule_and_the_offset() {
+    let mut refusal = pte_refusal::NONE;
+    let cut = &include_bytes!("../../tests/data/pte/linear.pte")[..900];
+    let mut verify = |bytes: &[u8]| {
+        // SAFETY: the arguments are as the header asks for.
+        let status =
+            unsafe { pte_verify_refusal(bytes.as_ptr().cast(), bytes.len(), &mut refusal) };
+        let rule = refusal.rule.iter().take_while(|&&byte| byte != 0);
+        let rule = rule.map(|byte| char::from(byte.to_ne_bytes()[0])).collect::<String>();
+        (status, rule, refusal.offset)
+    };
+    assert_eq!(verify(cut), (PTE_REFUSED, "flatbuffer-truncated".into(), 16));
+    assert_eq!(
+        verify(include_bytes!("../../tests/data/pte/linear.pte")),
+        (PTE_OK, String::new(), 0)
+    );
+    assert_eq!(verify(&[]), (PTE_REFUSED, "other-format".into(), 0));
+}
+
+#[test]
+fn every_rule_of_the_structure_fits_a_refusal() {
+    for code in pte_core::ErrorKind::CODES {
+        assert!(code.id.len() < pte_refusal::NONE.rule.len(), "{}", code.id);
+    }
 }
 
 /// Calls everything that allocates, with a file.

@@ -1,14 +1,18 @@
 //! The file around the FlatBuffer: the headers, the segments, and the source of bytes.
 
 pub(crate) mod extents;
+#[cfg(feature = "alloc")]
 mod fields;
 pub mod header;
+mod plain;
 pub(crate) mod segments;
 pub mod source;
 
 use crate::error::Result;
 use crate::limits::HEAD;
+#[cfg(feature = "alloc")]
 pub use fields::HeaderField;
+#[cfg(feature = "alloc")]
 pub(crate) use fields::{fields, header};
 use header::Head;
 use pte_flat::bytes::wide;

@@ -7,7 +7,12 @@
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(feature = "alloc"),
+    allow(dead_code, reason = "proofs of ranges of a file are used by `handle`")
+)]
 
+#[cfg(feature = "alloc")]
 extern crate alloc;
 
 // The modules, bottom-up. A file uses only modules that are listed above its own, which
@@ -18,6 +23,7 @@ pub mod limits;
 
 pub mod release;
 
+#[cfg(feature = "alloc")]
 pub mod package;
 
 pub mod backend;
@@ -30,6 +36,7 @@ pub mod error;
 pub mod verify;
 
 // The elements of tensors.
+#[cfg(feature = "alloc")]
 pub mod element;
 
 // Headers and segments.
@@ -40,21 +47,27 @@ pub mod pte;
 
 pub mod ptd;
 
+#[cfg(feature = "alloc")]
 pub mod handle;
 
 // The payloads of delegates: finds, recognizes and reads them.
+#[cfg(feature = "alloc")]
 pub mod payload;
 
 // Files as plain values, which can be changed and written.
+#[cfg(feature = "alloc")]
 pub mod model;
 
 // Operators: signatures, contracts, and the operators that programs call.
+#[cfg(feature = "alloc")]
 pub mod operators;
 
 // Methods: instructions, control flow, effects and definitions.
+#[cfg(feature = "alloc")]
 pub mod method;
 
 // Builders of new files, and conversion from other formats.
+#[cfg(feature = "alloc")]
 pub mod build;
 
 #[cfg(feature = "safetensors")]
@@ -64,7 +77,10 @@ pub use backend::Backend;
 pub use error::{Code, Error, ErrorKind, Magic, PathComponent, Place, Result};
 pub use file::source::{PastEnd, Source};
 pub use foreign::ForeignFormat;
+#[cfg(feature = "alloc")]
 pub use handle::{File, Handle, OpenError};
 pub use limits::Limits;
 pub use ptd::Ptd;
-pub use pte::{Arena, Pte, Storage, operator_name};
+pub use pte::Pte;
+#[cfg(feature = "alloc")]
+pub use pte::{Arena, Storage, operator_name};

@@ -14,10 +14,13 @@ use pte_schema::scalar::ScalarType;
 use pte_schema::{flat_tensor, flat_tensor_legacy as legacy};
 
 mod generation;
+#[cfg(feature = "alloc")]
 mod index;
 
+#[cfg(feature = "alloc")]
 pub(crate) use generation::is_polyglot;
 pub use generation::{Generation, Root};
+#[cfg(feature = "alloc")]
 pub use index::{Index, KeyOrder};
 
 /// A data file whose structure is proven, so that reading its tables cannot fail.

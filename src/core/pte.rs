@@ -2,6 +2,7 @@
 
 use core::ops::Range;
 
+#[cfg(feature = "alloc")]
 use alloc::string::String;
 
 use crate::error::{Error, ErrorKind, PathComponent, Result};
@@ -11,13 +12,14 @@ use crate::file::segments::SegmentArea;
 use crate::limits::Limits;
 use crate::verify::{self, Verified};
 use pte_flat::bytes::{index as at_index, narrow, wide};
-use pte_flat::quoted::UntrustedString;
 use pte_flat::view::{List, Table};
 use pte_schema::program::DataLocation;
-use pte_schema::program::view::{BackendDelegate, DataSegment, NamedData, Operator, Program};
+use pte_schema::program::view::{BackendDelegate, DataSegment, NamedData, Program};
 
+#[cfg(feature = "alloc")]
 mod storage;
 
+#[cfg(feature = "alloc")]
 pub use storage::{Arena, Storage};
 
 /// A program whose structure is proven, so that reading its tables cannot fail.
@@ -234,7 +236,10 @@ impl<'a> Pte<'a> {
 }
 
 /// Returns an operator's name with its overload, as the runtime looks it up: `aten::add.out`.
-pub fn operator_name(operator: Operator<'_>) -> UntrustedString {
+#[cfg(feature = "alloc")]
+pub fn operator_name(
+    operator: pte_schema::program::view::Operator<'_>,
+) -> pte_flat::quoted::UntrustedString {
     let mut name = String::from(operator.name().unwrap_or_default());
     if let Some(overload) = operator.overload().filter(|overload| !overload.is_empty()) {
         name.push('.');

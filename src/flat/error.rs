@@ -1,35 +1,23 @@
 //! Errors of the verifier: what is wrong, at which offset and path.
 
-use alloc::boxed::Box;
-use alloc::vec::Vec;
 use core::fmt;
 
+// Without a heap an error is its code and its offset.
+#[cfg_attr(feature = "alloc", path = "error/full.rs")]
+#[cfg_attr(not(feature = "alloc"), path = "error/bare.rs")]
+mod held;
 mod kind;
 
+pub use held::Error;
 pub use kind::ErrorKind;
 
-/// A result whose error fits in one machine word, so that success stays in a register.
+/// A result. With `alloc` its error fits in one machine word, so that success stays in a register.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
 /// The kind of an error. Each has a stable code.
 pub trait Kind: Copy + fmt::Debug + fmt::Display {
     /// Returns the stable name, in kebab case.
     fn code(&self) -> &'static str;
-}
-
-/// An error of reading bytes. A format above FlatBuffers has more kinds of errors than
-/// [`ErrorKind`], so the kind is a parameter.
-///
-/// `Display` writes a message. [`place`](Self::place) has the offset and the path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error<K = ErrorKind>(Box<Refusal<K>>);
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Refusal<K> {
-    kind: K,
-    offset: u64,
-    /// The path, innermost component first, since components are added while the verifier returns.
-    path: Vec<PathComponent>,
 }
 
 /// A component of a path from the root table to a place.
@@ -51,89 +39,6 @@ pub struct Place<'e> {
     /// The path, innermost component first.
     path: &'e [PathComponent],
 }
-
-impl<K: Kind> Error<K> {
-    /// Creates an error at an offset.
-    #[cold]
-    #[inline(never)]
-    pub fn new(kind: K, offset: u64) -> Self {
-        Self(Box::new(Refusal { kind, offset, path: Vec::new() }))
-    }
-
-    /// Converts the kind.
-    #[cold]
-    pub fn lift<L: From<K>>(self) -> Error<L> {
-        let Refusal { kind, offset, path } = *self.0;
-        Error(Box::new(Refusal { kind: kind.into(), offset, path }))
-    }
-
-    /// Adds an outer component to the path.
-    #[cold]
-    #[inline(never)]
-    #[must_use]
-    pub fn within(mut self, component: PathComponent) -> Self {
-        self.0.path.push(component);
-        self
-    }
-
-    /// Adds `base`, the start of the FlatBuffer in the file, to the offset.
-    #[cold]
-    #[inline(never)]
-    #[must_use]
-    pub fn shifted(mut self, base: u64) -> Self {
-        self.0.offset = self.0.offset.saturating_add(base);
-        self
-    }
-
-    /// Replaces the kind.
-    #[cold]
-    #[must_use]
-    pub fn of_kind(mut self, kind: K) -> Self {
-        self.0.kind = kind;
-        self
-    }
-
-    /// Replaces the offset.
-    #[cold]
-    #[must_use]
-    pub fn at(mut self, offset: u64) -> Self {
-        self.0.offset = offset;
-        self
-    }
-
-    /// Returns the kind of the error, with its values.
-    pub fn kind(&self) -> K {
-        self.0.kind
-    }
-
-    /// Returns the offset of the wrong bytes in the file.
-    pub fn offset(&self) -> u64 {
-        self.0.offset
-    }
-
-    /// Returns the path from the root to the error, the outermost component first.
-    pub fn path(&self) -> impl Iterator<Item = PathComponent> {
-        self.0.path.iter().rev().copied()
-    }
-
-    /// Returns the stable code of the error, in kebab case.
-    pub fn code(&self) -> &'static str {
-        self.0.kind.code()
-    }
-
-    /// Returns the offset and the path, for display.
-    pub fn place(&self) -> Place<'_> {
-        Place { offset: Some(self.0.offset), path: &self.0.path }
-    }
-}
-
-impl<K: Kind> fmt::Display for Error<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0.kind, f)
-    }
-}
-
-impl<K: Kind> core::error::Error for Error<K> {}
 
 impl<'e> Place<'e> {
     /// Creates a place from a path with the innermost component first.

@@ -30,12 +30,18 @@
 //! ```
 //!
 //! Buffers may be untrusted: no input causes a panic, a hang, or more work than [`Limits`] allow.
-//! The crate needs only `alloc`. Feature `json` reads JSON, `serde` and `arbitrary` derive their
-//! traits for the structs of a schema, and `std` converts names of files to [`quoted`] text.
+//! The crate needs `alloc` at most. Without the feature `alloc` it has the verifier and the views, and an error is its
+//! code and its offset. Feature `json` reads JSON, `serde` and `arbitrary` derive their traits for the structs of a
+//! schema, and `std` converts names of files to [`quoted`] text.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(feature = "alloc"),
+    allow(dead_code, reason = "some facts of declarations are for the writer")
+)]
 
+#[cfg(feature = "alloc")]
 #[doc(hidden)]
 pub extern crate alloc;
 
@@ -45,19 +51,27 @@ pub mod cost;
 pub mod derive;
 pub mod desc;
 pub mod error;
+#[cfg(feature = "alloc")]
 pub mod fbs;
+#[cfg(feature = "alloc")]
 pub mod json;
+#[cfg(feature = "alloc")]
 pub mod ledger;
 pub mod limits;
 #[cfg(feature = "json")]
 pub mod load;
+#[cfg(feature = "alloc")]
 pub mod model;
+#[cfg(feature = "alloc")]
 pub mod node;
+#[cfg(feature = "alloc")]
 pub mod quoted;
 mod schema;
+#[cfg(feature = "alloc")]
 pub mod tree;
 pub mod verify;
 pub mod view;
+#[cfg(feature = "alloc")]
 pub mod write;
 
 pub use error::{Error, ErrorKind, Kind, PathComponent, Place, Result};

@@ -32,7 +32,24 @@ macro_rules! schema {
     ($($declaration:tt)*) => {
         $crate::desc::declare::desc! { $($declaration)* }
         $crate::view::declare::view! { $($declaration)* }
+        $crate::__structs! { $($declaration)* }
+    };
+}
+
+/// Emits what needs `alloc`.
+#[cfg(feature = "alloc")]
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __structs {
+    ($($declaration:tt)*) => {
         $crate::node::declare::node! { $($declaration)* }
         $crate::model::declare::model! { $($declaration)* }
     };
+}
+
+#[cfg(not(feature = "alloc"))]
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __structs {
+    ($($declaration:tt)*) => {};
 }

@@ -40,8 +40,7 @@ fn verify_root<'a>(
     desc: &'static TableDesc,
     limits: &Limits,
 ) -> Result<(ProvenTable<'a>, Verified)> {
-    let len = wide(buf.len());
-    let limit = limits.size.min(MAX_SIZE);
+    let (len, limit) = (wide(buf.len()), limits.size.min(MAX_SIZE));
     if len > limit {
         return Err(Error::new(ErrorKind::SizeLimit { size: len, limit }, 0));
     }
@@ -55,10 +54,12 @@ fn verify_root<'a>(
     } else {
         Verifier::<false, MANY_SLOTS>::run
     };
+    let mut seen = run(buf, (at, root), desc, limits);
     // A refused buffer is verified a second time, to trace the path of the error.
-    let seen = run(buf, (at, root), desc, limits)
-        .or_else(|_| Verifier::<true, MANY_SLOTS>::run(buf, (at, root), desc, limits))?;
-    Ok((ProvenTable::new(Raw::new(buf, root), desc), seen))
+    if cfg!(feature = "alloc") && seen.is_err() {
+        seen = Verifier::<true, MANY_SLOTS>::run(buf, (at, root), desc, limits);
+    }
+    seen.map(|seen| (ProvenTable::new(Raw::new(buf, root), desc), seen))
 }
 
 /// One run of the verifier, whose layout cache has `CACHE_SLOTS` slots. Errors have a path only
@@ -94,10 +95,7 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
     /// Adds `component` to the path of the error, if there is one.
     #[inline(always)]
     fn within<T>(verified: Result<T>, component: impl FnOnce() -> PathComponent) -> Result<T> {
-        match verified {
-            Err(error) if TRACE_PATH => Err(error.within(component())),
-            verified => verified,
-        }
+        verified.map_err(|error| if TRACE_PATH { error.within(component()) } else { error })
     }
 
     /// Verifies the table that the offset at `at` leads to.
@@ -140,7 +138,7 @@ impl<'a, const TRACE_PATH: bool, const CACHE_SLOTS: usize> Verifier<'a, TRACE_PA
         last: Option<&'s VtableLayout>,
     ) -> Result<Option<&'s VtableLayout>> {
         let vtable = vtable::position(pos, back);
-        let known = last.filter(|layout| layout.vtable() == vtable);
+        let known = last.filter(|layout| CACHE_SLOTS > 0 && layout.vtable() == vtable);
         match known.or_else(|| self.layouts.known(vtable, desc)) {
             Some(layout) => self.object(pos, layout, desc).map(|()| Some(layout)),
             None => self.uncached(pos, vtable, desc).map(|()| None),

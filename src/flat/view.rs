@@ -6,6 +6,7 @@
 
 use core::fmt;
 
+#[cfg(feature = "alloc")]
 use alloc::vec::Vec;
 
 use crate::bytes::{array_at, further, index, slice_at, sum, u16_at, u32_at};
@@ -35,6 +36,7 @@ pub trait Scalar: Copy {
     /// Reads a value from its bytes.
     fn read_le(bytes: &[u8]) -> Option<Self>;
     /// Appends the values that are stored in `bytes`, one after the other.
+    #[cfg(feature = "alloc")]
     fn extend(items: &mut Vec<Self>, bytes: &[u8]) {
         items.extend(bytes.chunks_exact(Self::PRIM.size().into()).filter_map(Self::read_le));
     }
@@ -45,6 +47,7 @@ pub trait Scalar: Copy {
     /// # Errors
     ///
     /// Returns the bytes if they must be converted.
+    #[cfg(feature = "alloc")]
     fn from_owned(bytes: Vec<u8>) -> Result<Vec<Self>, Vec<u8>> {
         Err(bytes)
     }
@@ -384,6 +387,7 @@ macro_rules! scalars {
             }
 
             #[inline]
+            #[cfg(feature = "alloc")]
             fn extend(items: &mut Vec<Self>, bytes: &[u8]) {
                 items.extend(bytes.as_chunks().0.iter().copied().map($T::from_le_bytes));
             }
@@ -400,6 +404,7 @@ macro_rules! scalars {
 scalars!(
     i8 I8 Int,
     u8 U8 Int {
+        #[cfg(feature = "alloc")]
         fn from_owned(bytes: Vec<u8>) -> Result<Vec<Self>, Vec<u8>> {
             Ok(bytes)
         }

@@ -203,10 +203,15 @@ static void *run(void *state) {
                 break;
             case 3: {
                 unsigned char *block = make_bytes(self, &size, &shift);
-                pte_verify(below(self, 16) ? block + shift : NULL, size);
+                const void *data = below(self, 16) ? block + shift : NULL;
+                pte_refusal refusal;
+                if (pte_verify_refusal(data, size, &refusal) != pte_verify(data, size)) {
+                    abort();
+                }
+                pte_verify_refusal(data, size, NULL);
                 pte_verify(NULL, 0);
                 free(block);
-                self->calls += 2;
+                self->calls += 4;
                 break;
             }
             case 4:

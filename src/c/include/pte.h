@@ -176,6 +176,20 @@ typedef struct {
 } pte_allocator;
 
 /**
+ * Why the structure of a file is refused.
+ */
+typedef struct {
+    /**
+     * The id of the rule, such as "offset-out-of-bounds", as a C string; empty if the file is not refused.
+     */
+    char rule[32];
+    /**
+     * The offset of the wrong bytes in the file.
+     */
+    uint64_t offset;
+} pte_refusal;
+
+/**
  * A text. `data[size]` is a NUL.
  *
  * Texts that are said to be escaped have no other NUL, and no character that a terminal acts on: they can be printed
@@ -360,6 +374,13 @@ pte_status pte_set_allocator(const pte_allocator *allocator);
  */
 pte_status pte_verify(const void *data,
                       size_t size);
+
+/**
+ * Proves the structure as pte_verify does, and writes to `refusal` why the file is refused. `refusal` may be NULL.
+ */
+pte_status pte_verify_refusal(const void *data,
+                              size_t size,
+                              pte_refusal *refusal);
 
 /**
  * Makes options with the defaults: every rule at its own severity, the limits for untrusted files.

@@ -1,30 +1,23 @@
 //! The headers, declared with binrw for reading and writing. They are read from the first 64 bytes.
 //! The layouts are in format.md §1.1 and §2.1.
 
-use alloc::vec::Vec;
-use binrw::io::Cursor;
-use binrw::meta::ReadMagic;
-use binrw::{BinRead, BinWrite, binrw};
+#[cfg(feature = "alloc")]
+use binrw::{BinRead, binrw};
 
-use super::fields::header;
+use super::plain::file_header;
 use crate::error::{Error, ErrorKind, Magic, PathComponent, Result};
 use crate::foreign::ForeignFormat;
 use crate::limits::HEAD;
-use pte_flat::bytes::wide;
+use pte_flat::bytes::{u32_at, wide};
 use pte_schema::{flat_tensor, program};
 
-/// The first 8 bytes of every FlatBuffers file.
-#[binrw]
-#[brw(little)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StandardHeader {
-    /// The offset of the root table from the start of the file.
-    pub root: u32,
-    /// The identifier: `ET12` or `FT01`.
-    pub identifier: [u8; 4],
-}
+#[cfg(feature = "alloc")]
+mod written;
 
-header! {
+#[cfg(feature = "alloc")]
+pub use written::{Chunk, StandardHeader};
+
+file_header! {
     /// The extended header of a `.pte`, at byte 8. It gives the end of the FlatBuffer and the start of
     /// the segments. A program without segment data has no header.
     #[binrw]
@@ -49,7 +42,7 @@ header! {
     }
 }
 
-header! {
+file_header! {
     /// The header of a `.ptd`, at byte 8; at byte 0 in generation 0.
     #[binrw]
     #[brw(little, magic = b"FH01")]
@@ -72,18 +65,6 @@ header! {
     }
 }
 
-/// A header with its padding of zeros, in the form that a writer inserts at byte 8.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, BinWrite)]
-#[bw(little)]
-pub struct Chunk<H: for<'a> BinWrite<Args<'a> = ()> + 'static> {
-    /// The length of the chunk in bytes.
-    #[bw(ignore)]
-    pub size: u64,
-    /// The header in the chunk.
-    #[bw(pad_size_to = *size)]
-    pub header: H,
-}
-
 /// The headers of a file of either kind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Head {
@@ -97,21 +78,11 @@ impl ExtendedHeader {
     pub const MINIMUM: u32 = 24;
     /// The length of the current form in bytes.
     pub const CURRENT: u32 = 32;
-
-    /// Returns the header as stored, without padding and without unknown fields.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        to_bytes(self)
-    }
 }
 
 impl FlatTensorHeader {
     /// The length of the only form in bytes.
     pub const MINIMUM: u32 = 40;
-
-    /// Returns the header as stored, without padding.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        to_bytes(self)
-    }
 }
 
 impl Head {
@@ -124,8 +95,8 @@ impl Head {
         let head = head.get(..HEAD).unwrap_or(head);
         if let Some(magic) = versioned(head, 0, &FLAT_TENSOR_MAGIC) {
             known_header(magic, FLAT_TENSOR_MAGIC, 0)?;
-            return read_header(head, 0, FlatTensorHeader::MINIMUM, len)
-                .map(|h| Self::Ptd(h, true));
+            return read_header(FlatTensorHeader::decode, head, 0, FlatTensorHeader::MINIMUM, len)
+                .map(|header| Self::Ptd(header, true));
         }
         if let Some(identifier) = versioned(head, 4, &PROGRAM) {
             known_identifier(identifier, PROGRAM)?;
@@ -150,7 +121,8 @@ impl Head {
     fn pte(head: &[u8], len: u64) -> Result<Self> {
         let Some(magic) = versioned(head, 8, &EXTENDED_MAGIC) else { return Ok(Self::Pte(None)) };
         known_header(magic, EXTENDED_MAGIC, 8)?;
-        read_header(head, 8, ExtendedHeader::MINIMUM, len).map(|header| Self::Pte(Some(header)))
+        read_header(ExtendedHeader::decode, head, 8, ExtendedHeader::MINIMUM, len)
+            .map(|header| Self::Pte(Some(header)))
     }
 
     fn ptd(head: &[u8], len: u64) -> Result<Self> {
@@ -161,7 +133,8 @@ impl Head {
             });
         };
         known_header(magic, FLAT_TENSOR_MAGIC, 8)?;
-        read_header(head, 8, FlatTensorHeader::MINIMUM, len).map(|header| Self::Ptd(header, false))
+        read_header(FlatTensorHeader::decode, head, 8, FlatTensorHeader::MINIMUM, len)
+            .map(|header| Self::Ptd(header, false))
     }
 }
 
@@ -190,18 +163,20 @@ fn known_header(magic: [u8; 4], known: [u8; 4], at: u64) -> Result<()> {
 }
 
 /// Reads the header at `at`, whose magic was already compared.
-fn read_header<H>(head: &[u8], at: usize, minimum: u32, len: u64) -> Result<H>
-where
-    H: for<'a> BinRead<Args<'a> = ()> + binrw::meta::ReadEndian,
-{
+fn read_header<H>(
+    decode: fn(&[u8]) -> Result<H, Option<ErrorKind>>,
+    head: &[u8],
+    at: usize,
+    minimum: u32,
+    len: u64,
+) -> Result<H> {
     let bytes = head.get(at..).unwrap_or_default();
-    H::read(&mut Cursor::new(bytes)).map_err(|error| match error.custom_err::<ErrorKind>() {
+    decode(bytes).map_err(|refused| match refused {
         // The only field that the declaration can refuse is the length, 4 bytes after the magic.
-        Some(&kind) => Error::new(kind, wide(at).saturating_add(4)),
+        Some(kind) => Error::new(kind, wide(at).saturating_add(4)),
         // The magic was found, so the file must end inside the header.
         None => {
-            let length = bytes.get(4..).and_then(|rest| rest.first_chunk().copied());
-            let length = length.map_or(minimum, u32::from_le_bytes).max(minimum);
+            let length = u32_at(bytes, 4).unwrap_or(minimum).max(minimum);
             too_short(len, wide(at).saturating_add(length.into()))
         }
     })
@@ -210,17 +185,6 @@ where
 /// Returns the error of a file that is too short. Its offset is the end of the file.
 fn too_short(len: u64, needed: u64) -> Error {
     Error::new(ErrorKind::FileTooShort { len, needed }, len)
-}
-
-fn to_bytes<H>(header: &H) -> Vec<u8>
-where
-    H: for<'a> BinWrite<Args<'a> = ()> + binrw::meta::WriteEndian,
-{
-    let mut out = Cursor::new(Vec::new());
-    // Writing to memory can fail only if memory is short.
-    let written = header.write(&mut out);
-    debug_assert!(written.is_ok(), "a header is written to memory");
-    out.into_inner()
 }
 
 pub(super) fn in_header(error: Error) -> Error {

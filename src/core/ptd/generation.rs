@@ -5,6 +5,7 @@ use core::fmt;
 use crate::error::{Error, ErrorKind, PathComponent, Result};
 use crate::limits::Limits;
 use crate::verify::{self, Verified};
+use pte_flat::Kind as _;
 use pte_flat::desc::TableDesc;
 use pte_schema::flat_tensor::{desc, view};
 use pte_schema::flat_tensor_legacy as legacy;
@@ -87,14 +88,7 @@ pub(super) fn detect<'a>(
                 return Err(Error::new(ErrorKind::FlatTensorPolyglot {}, bare.pos().into()));
             }
             // If a limit is exceeded, it is unknown whether the file is valid in both layouts.
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    ErrorKind::Flat(pte_flat::ErrorKind::WorkLimit { .. })
-                ) =>
-            {
-                return Err(error);
-            }
+            Err(error) if error.code() == WORK_LIMIT.code() => return Err(error),
             _ => {}
         }
     }
@@ -106,8 +100,12 @@ pub(super) fn detect<'a>(
     Ok((Root::Legacy(root), generation, verified))
 }
 
+/// Compared by its code, which every build has.
+const WORK_LIMIT: pte_flat::ErrorKind = pte_flat::ErrorKind::WorkLimit { limit: 0, what: "" };
+
 /// Returns whether `region`, which was written in an old layout, is also valid in the current one.
 /// [`detect`] would then refuse it, or misread it as current.
+#[cfg(feature = "alloc")]
 pub(crate) fn is_polyglot(region: &[u8], whole: bool) -> bool {
     let is_misread = |error: &Error| match error.kind() {
         ErrorKind::FlatTensorPolyglot {} => true,

@@ -18,8 +18,9 @@ pub(super) struct LayoutCache<const CACHE_SLOTS: usize> {
 /// Buffers of at least this size are verified with [`MANY_SLOTS`], smaller ones with [`FEW_SLOTS`]. A
 /// small cache is cheap to create and fits the L1 cache. A large one has few collisions.
 pub(super) const SMALL_BUFFER: u64 = 1 << 14;
-pub(super) const FEW_SLOTS: usize = 64;
-pub(super) const MANY_SLOTS: usize = 256;
+// Without `alloc` there is no cache: it would be most of the stack of a microcontroller.
+pub(super) const FEW_SLOTS: usize = if cfg!(feature = "alloc") { 64 } else { 0 };
+pub(super) const MANY_SLOTS: usize = if cfg!(feature = "alloc") { 256 } else { 0 };
 
 /// The number of slots that are probed. With 4 slots, large buffers take much longer.
 const PROBES: usize = 8;
@@ -28,7 +29,8 @@ const PROBES: usize = 8;
 const MISSES: u16 = 1 << 12;
 
 impl<const CACHE_SLOTS: usize> LayoutCache<CACHE_SLOTS> {
-    const SHIFT: u32 = u32::BITS - CACHE_SLOTS.ilog2();
+    // Without slots the shift is not used.
+    const SHIFT: u32 = u32::BITS - if CACHE_SLOTS == 0 { 1 } else { CACHE_SLOTS.ilog2() };
 
     pub(super) fn new() -> Self {
         Self { places: array::from_fn(|_| OnceCell::new()), misses: Cell::new(0) }
