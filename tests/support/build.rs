@@ -7,7 +7,7 @@ use pte::flat::load;
 use pte::flat::tree::Object;
 use pte::flat::write::{self, WriterLayout};
 use pte::schema::{flat_tensor, flat_tensor_legacy, program};
-use pte::schema::{mlx, native, qnn, qnn_legacy, vgf, vulkan, xnnpack};
+use pte::schema::{mlx, native, qnn, qnn_legacy, vgf as schema, vulkan, xnnpack};
 use serde_json::{Value, json};
 
 use crate::harvest::harvest;
@@ -219,16 +219,22 @@ fn vgf_payload(parts: &Value) -> Vec<u8> {
     }
     section.resize(section.len() + number(parts, "zeros") as usize, 0);
     let tables = [
-        ("modules", &vgf::desc::ModuleTable),
-        ("sequence", &vgf::desc::ModelSequenceTable),
-        ("resources", &vgf::desc::ModelResourceTable),
+        ("modules", &schema::desc::ModuleTable),
+        ("sequence", &schema::desc::ModelSequenceTable),
+        ("resources", &schema::desc::ModelResourceTable),
     ];
-    let tables =
-        tables.map(|(name, root)| write_graph(&Schema { root, ..vgf::desc::SCHEMA }, &parts[name]));
+    let tables = tables
+        .map(|(name, root)| write_graph(&Schema { root, ..schema::desc::SCHEMA }, &parts[name]));
+    let [modules, sequence, resources] = tables;
+    vgf([modules, sequence, resources, section], number(parts, "minor") as u8)
+}
+
+/// Returns a VGF payload with these sections: the modules, the sequence, the resources and the constants.
+pub fn vgf(sections: [Vec<u8>; 4], minor: u8) -> Vec<u8> {
     let mut out = b"VGF1\0\0\0\0".to_vec();
-    out.extend([0, number(parts, "minor") as u8, 0, 0, 0, 0, 0, 0]);
+    out.extend([0, minor, 0, 0, 0, 0, 0, 0]);
     out.resize(128, 0);
-    for (nth, part) in tables.into_iter().chain([section]).enumerate() {
+    for (nth, part) in sections.into_iter().enumerate() {
         out.resize(out.len().next_multiple_of(8), 0);
         let range = [out.len(), part.len()].map(|number| (number as u64).to_le_bytes());
         out[16 + 16 * nth..][..16].copy_from_slice(&range.concat());

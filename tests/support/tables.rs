@@ -6,7 +6,9 @@ use pte::Ptd;
 use pte::Pte;
 use pte::file::header::{ExtendedHeader, FlatTensorHeader};
 use pte::flat::desc::{Kind, Schema, TableDesc};
-use pte::schema::{flat_tensor, flat_tensor_legacy, mlx, native, program, qnn, vulkan, xnnpack};
+use pte::schema::{
+    flat_tensor, flat_tensor_legacy, mlx, native, program, qnn, vgf, vulkan, xnnpack,
+};
 
 /// The place of a written table, vector or string, as an offset from the end of the FlatBuffer.
 /// Tables and vectors that are written later may refer to it any number of times.
@@ -68,6 +70,10 @@ impl Version {
 
     pub fn native(self) -> Builder {
         self.of(&native::desc::SCHEMA)
+    }
+
+    pub fn vgf(self) -> Builder {
+        self.of(&vgf::desc::SCHEMA)
     }
 
     pub fn qnn(self) -> Builder {

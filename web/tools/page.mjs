@@ -28,7 +28,9 @@ async function file() {
     // Comments in the script could end it; the notices of licences are in the file of the site.
     const more = { outdir: "/", write: false, legalComments: "none", charset: "ascii" };
     const { outputFiles } = await build({ ...options, ...more, entryPoints: [at(`page/${name}`).pathname] });
-    return outputFiles[0].text.trim();
+    // Text of files is never control characters, and so the whole page has none.
+    const escaped = (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`;
+    return outputFiles[0].text.trim().replace(/[^\n\P{Cc}]/gu, escaped);
   };
   const [style, script] = [await made("page.css"), await made("file.ts")];
   if (/<\/|<!--/.test(style) || /<\/script|<!--/i.test(script)) throw new Error("the script would end early");

@@ -4,6 +4,7 @@ use super::{
     Made, call, chains, delegate_call, delegated, delegated_to, entries, entry, external, input,
     one_plan, operator, program, root, segments, strides, vela_block, with_constants,
 };
+use crate::build::vgf;
 use crate::coreml;
 use crate::tables::{Builder, Field, Version, number};
 use Field::{Number, To};
@@ -345,6 +346,38 @@ pub(super) const FAMILIES: &[(&str, &[&str], fn(Builder, usize) -> Made)] = &[
         let root = b.lists("MLXGraph", &[("instruction_chains", chains), ("input_map", slots)]);
         delegated_to(b.version, "MLXBackend", &mlx_payload(b.alone(root)), n, &[])
     }),
+    (
+        "n constants, n words of code, n segments of modules that a VGF payload lacks",
+        &["vgf"],
+        |b, n| {
+            let mut modules = b.version.vgf();
+            // Nothing behind the header but instructions of one word, which do nothing.
+            let header = [0x0723_0203, 0, 0, 0, 0];
+            let words = modules.numbers(header.into_iter().chain(vec![0x1_0000; n]));
+            let code = modules.lists("SPIRV", &[("words", words)]);
+            let module = modules.table("Module", &[("code", Field::One(1, code))]);
+            let list = modules.tables([module]);
+            let modules_root = modules.lists("ModuleTable", &[("modules", list)]);
+            let mut sequence = b.version.vgf();
+            let segments = sequence.each(0..n, |b, nth| {
+                b.table("SegmentInfo", &[("type", Number(1)), ("module_index", number(nth))])
+            });
+            let list = sequence.tables(segments);
+            let sequence_root = sequence.lists("ModelSequenceTable", &[("segments", list)]);
+            let mut resources = b.version.vgf();
+            let list = resources.tables([]);
+            let resources_root = resources.lists("ModelResourceTable", &[("mrt_entry", list)]);
+            let mut constants = [&b"CONST00\0"[..], &(n as u64).to_le_bytes()].concat();
+            constants.resize(constants.len() + 24 * n, 0);
+            let sections = [
+                modules.alone(modules_root),
+                sequence.alone(sequence_root),
+                resources.alone(resources_root),
+                constants,
+            ];
+            delegated_to(b.version, "VgfBackend", &vgf(sections, 5), n, &[])
+        },
+    ),
     ("an MLX graph of n chains, each with a condition that calls two", &["mlx"], |b, n| {
         let mut b = b.version.mlx();
         let chains = b.each(0..n, |b, nth| {
