@@ -1,7 +1,11 @@
 //! `pte view`: the page, from 127.0.0.1, with answers about files of this disk.
+//!
+//! The arguments of a process are no secret on a machine of several users. So the browser is opened at an address that
+//! works once, and leads to the address with the token.
 
 use core::net::Ipv4Addr;
 use core::sync::atomic::{AtomicUsize, Ordering};
+use core::time::Duration;
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
@@ -61,47 +65,61 @@ impl View {
         let files = self.files.iter().map(|path| page_file(path)).collect::<Result<_, _>>()?;
         let local = |error| Problem::io("127.0.0.1", error);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(local)?;
-        let host = listener.local_addr().map_err(local)?.to_string();
+        let host = listener.local_addr().map_err(local)?;
         let folder = std::env::temp_dir();
         let folder = Temporary::folder(&folder)
             .map_err(|error| Problem::io(UntrustedString::from(folder.as_os_str()), error))?;
+        let (token, once) = (token()?, token()?);
+        let mut out = Output::open(None, Content::Plain)?;
+        out.bytes(format!("http://{host}/{token}/\n").as_bytes())?;
+        out.finish()?;
+        if !self.no_open {
+            open_browser(&format!("http://{host}/{once}/"));
+        }
         let server = Server {
             paths: &self.files,
             files,
-            token: token()?,
-            host,
-            answer: folder.path().join("answer"),
+            token,
+            once: Mutex::new((!self.no_open).then_some(once)),
+            folder: folder.path(),
             common,
             running: Mutex::new(()),
             connections: AtomicUsize::new(0),
         };
-        let url = format!("http://{}/{}/", server.host, server.token);
-        let mut out = Output::open(None, Content::Plain)?;
-        out.bytes(format!("{url}\n").as_bytes())?;
-        out.finish()?;
-        if !self.no_open {
-            open_browser(&url);
-        }
         thread::scope(|scope| {
-            for stream in listener.incoming().flatten() {
-                let server = &server;
-                if server.connections.fetch_add(1, Ordering::Relaxed) >= MOST_CONNECTIONS {
-                    server.connections.fetch_sub(1, Ordering::Relaxed);
+            let server = &server;
+            for stream in listener.incoming() {
+                // Further requests wait in the queue of the system, as does one after a failure.
+                let Ok(stream) = stream else {
+                    thread::sleep(SHORTLY);
                     continue;
+                };
+                while server.connections.load(Ordering::Relaxed) >= MOST_CONNECTIONS {
+                    thread::sleep(SHORTLY);
                 }
-                scope.spawn(move || {
+                server.connections.fetch_add(1, Ordering::Relaxed);
+                let answer = move || {
                     // A browser that is gone needs no answer.
                     let _ = server.answer(stream);
                     server.connections.fetch_sub(1, Ordering::Relaxed);
-                });
+                };
+                if thread::Builder::new().spawn_scoped(scope, answer).is_err() {
+                    server.connections.fetch_sub(1, Ordering::Relaxed);
+                }
             }
         });
         Ok(Status::Good)
     }
 }
 
+/// The time until the server looks again whether it can take a request.
+const SHORTLY: Duration = Duration::from_millis(10);
+
 /// The most requests that are read or answered at a time.
 const MOST_CONNECTIONS: usize = 16;
+
+/// The type of the page.
+const HTML: &str = "text/html; charset=utf-8";
 
 /// The most bytes of a file in one answer.
 const MOST_BYTES: u64 = 1 << 20;
@@ -111,7 +129,7 @@ fn page_file(path: &Path) -> Result<PageFile, Problem> {
     let name = name_of(path);
     let is_stream = input::is_stream(path);
     if is_stream || !path.metadata().map_err(|error| Problem::io(&name, error))?.is_file() {
-        let message = format!("{name} is no file of this disk, which can be read again");
+        let message = format!("{name} is not a regular file: view reads each file several times");
         return Err(Problem::Usage(message.into()));
     }
     let (head, size) = Bytes::open(path, &name, Streams::ModelsAndTables)?.head(&name)?;
@@ -140,21 +158,21 @@ fn open_browser(url: &str) {
     let mut command = Command::new(program);
     command.args(before).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     match command.spawn() {
-        // The process is waited for, so that none is left without a parent that knows it.
+        // Waits for the process, so that it does not stay a zombie.
         Ok(mut child) => drop(thread::spawn(move || child.wait())),
         Err(_) => note("no browser could be opened: open this address in one"),
     }
 }
 
-/// What is served: the page, and answers about files.
+/// The page, and answers about files.
 struct Server<'s> {
     paths: &'s [PathBuf],
     files: Vec<PageFile>,
     token: String,
-    /// The address, which requests must name as their host: a name that another page resolves to it is refused.
-    host: String,
-    /// The file that verbs write to.
-    answer: PathBuf,
+    /// The token that works once; `None` after that.
+    once: Mutex<Option<String>>,
+    /// The folder that verbs write to, which only this user can read.
+    folder: &'s Path,
     common: &'s Common,
     /// Held while a verb runs, since the memory of a verb is counted for the whole command.
     running: Mutex<()>,
@@ -166,8 +184,8 @@ type Answer = (&'static str, &'static str, Vec<u8>);
 
 impl Server<'_> {
     fn answer(&self, mut stream: TcpStream) -> std::io::Result<()> {
-        let request = Request::read(&mut stream, &self.host, &self.token)?;
-        let answer = request.and_then(|request| self.find(&request));
+        let request = Request::read(&mut stream)?;
+        let answer = request.and_then(|request| self.find(&request, &stream));
         let (status, kind, body) = answer.unwrap_or_else(|refused| {
             (refused.status(), "text/plain", refused.status().as_bytes().to_vec())
         });
@@ -183,27 +201,47 @@ impl Server<'_> {
         stream.flush()
     }
 
-    fn find(&self, request: &Request) -> Result<Answer, Refused> {
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+    fn find(&self, request: &Request, stream: &TcpStream) -> Result<Answer, Refused> {
+        if !request.has_token(&self.token) {
+            return self.lead(request);
+        }
         let answer = match request.steps().as_slice() {
-            [""] => self.page().map(|body| ("200 OK", "text/html; charset=utf-8", body)),
+            [""] => self.page().map(|body| ("200 OK", HTML, body)),
+            [file, "bytes"] => {
+                let body = read(self.path(file)?, request);
+                body.map(|body| ("200 OK", "application/octet-stream", body))
+            }
             [file, call] => {
                 let path = self.path(file)?;
-                if *call == "bytes" {
-                    let body = read(path, request);
-                    body.map(|body| ("200 OK", "application/octet-stream", body))
-                } else {
-                    self.run(path, call, request)?
+                let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+                // A page that was closed or loaded again no longer waits for its questions.
+                if is_closed(stream) {
+                    return Err(Refused::TooSlow);
                 }
+                let answer = self.run(path, call, request)?;
+                drop(running);
+                answer
             }
             _ => return Err(Refused::NotFound),
         };
-        drop(running);
-        // What a verb refuses is an answer: the page shows it.
+        // The page shows the error of a verb.
         Ok(answer.unwrap_or_else(|problem| {
             let body = json!({ "message": problem.message() }).to_string().into_bytes();
             ("422 Unprocessable Content", "application/json", body)
         }))
+    }
+
+    /// Returns the answer to the token that works once: a page that leads to the page.
+    fn lead(&self, request: &Request) -> Result<Answer, Refused> {
+        let mut once = self.once.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_first = once.as_ref().is_some_and(|once| request.has_token(once));
+        if !is_first || request.steps() != [""] {
+            return Err(Refused::NotFound);
+        }
+        *once = None;
+        let body =
+            format!("<!doctype html><meta http-equiv=refresh content='0; url=/{}/'>", self.token);
+        Ok(("200 OK", HTML, body.into_bytes()))
     }
 
     /// Returns the path of a file by its number.
@@ -214,12 +252,22 @@ impl Server<'_> {
 
     /// Returns the page, which asks this server.
     fn page(&self) -> Result<Vec<u8>, Problem> {
-        let mut out = Output::open(Some(&self.answer), Content::Plain)?;
+        let mut files = Vec::new();
+        for path in self.paths {
+            let mut file = page_file(path)?;
+            let alike = self.files.iter().filter(|other| other.name == file.name).count();
+            if alike > 1 {
+                file.name = name_of(path);
+            }
+            files.push(file);
+        }
+        let file = self.folder.join("page");
+        let mut out = Output::open(Some(&file), Content::Plain)?;
         page::write_around(&mut out, "'self'", |out| {
-            out.bytes(&page::inert(&json!({ "files": self.files })))
+            out.bytes(&page::inert(&json!({ "files": files })))
         })?;
         out.finish()?;
-        self.written()
+        written(&file)
     }
 
     /// Runs the verb that answers a question (`Call` in `web/page/engine.ts`), on a file.
@@ -233,10 +281,11 @@ impl Server<'_> {
         let mut kind = "application/json";
         // A value is one argument with its flag, so that it cannot be a flag itself.
         let (verb, flags) = match call {
-            "info" | "memory" | "ops" | "map" | "tensors" | "profile" | "diff" => {
+            "info" | "ops" | "map" | "tensors" | "profile" | "diff" => {
                 (call, vec!["--json".into()])
             }
-            "sizes" => ("size", vec!["--json".into()]),
+            "memory" => (call, vec!["--json".into(), "--no-config".into()]),
+            "sizes" => ("size", vec!["--json".into(), "--no-config".into()]),
             "mapAt" => ("map", vec!["--json".into(), format!("--at={}", argument("arg")?)]),
             "explorer" => ("graph", vec!["--format=model-explorer".into()]),
             "check" => (call, vec!["--json".into(), "--no-config".into()]),
@@ -269,24 +318,31 @@ impl Server<'_> {
             line.push(self.path(argument("file")?)?.into());
         }
         let arguments = super::parse(line).map_err(|_| Refused::BadRequest)?;
-        let common =
-            Common { output: Some(self.answer.clone()), quiet: true, ..self.common.clone() };
+        let file = self.folder.join("answer");
+        let common = Common { output: Some(file.clone()), quiet: true, ..self.common.clone() };
         reserve::set_factor(arguments.verb.memory_factor());
-        // A document of before is no answer.
-        let _ = fs::remove_file(&self.answer);
         let done = arguments.verb.run(&common);
         let judges = matches!(call, "check" | "sarif" | "diff");
         Ok(done.and_then(|status| {
             let is_good = status == Status::Good || judges && status == Status::BadNews;
             let status = if is_good { "200 OK" } else { "422 Unprocessable Content" };
-            Ok((status, kind, self.written()?))
+            Ok((status, kind, written(&file)?))
         }))
     }
+}
 
-    /// Returns what was written.
-    fn written(&self) -> Result<Vec<u8>, Problem> {
-        input::read_own(&self.answer).map_err(|error| Problem::io("the answer", error))
-    }
+/// Reads what was written, and removes it.
+fn written(file: &Path) -> Result<Vec<u8>, Problem> {
+    let failed = |error| Problem::io("the answer", error);
+    let bytes = input::read_own(file).map_err(failed)?;
+    fs::remove_file(file).map_err(failed)?;
+    Ok(bytes)
+}
+
+/// Returns whether the browser has closed a connection.
+fn is_closed(stream: &TcpStream) -> bool {
+    let closed = stream.set_nonblocking(true).is_ok() && matches!(stream.peek(&mut [0]), Ok(0));
+    stream.set_nonblocking(false).is_err() || closed
 }
 
 /// Reads a range of a file.

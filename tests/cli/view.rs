@@ -2,32 +2,47 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use tempfile::TempDir;
 
-use super::{BASIC, LINEAR, command, good, pte, text};
+use super::{BASIC, LINEAR, command, files, good, pte, text};
 
 /// A running command, which ends with the test.
 pub(super) struct Server {
     child: Child,
+    /// The folder of temporary files, and the folder that the command runs in.
+    _folder: TempDir,
     host: String,
     token: String,
 }
 
 impl Server {
     pub(super) fn new(files: &[&str]) -> Self {
+        Self::in_folder(tempfile::tempdir().unwrap(), &files::path(""), files)
+    }
+
+    fn in_folder(folder: TempDir, current: &Path, files: &[&str]) -> Self {
         let mut child = command()
             .args(["view", "--no-open"])
             .args(files)
+            .env("TMPDIR", folder.path())
+            .current_dir(current)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let (host, token) = line.strip_prefix("http://").unwrap().split_once('/').unwrap();
-        Self { child, host: host.into(), token: token.trim_end_matches("/\n").into() }
+        Self {
+            child,
+            _folder: folder,
+            host: host.into(),
+            token: token.trim_end_matches("/\n").into(),
+        }
     }
 
     pub(super) fn url(&self) -> String {
@@ -108,7 +123,8 @@ fn view_refuses_other_hosts_methods_paths_and_tokens() {
     let server = Server::new(&[LINEAR]);
     let path = format!("/{}/0/info", server.token);
     let port = server.host.rsplit(':').next().unwrap();
-    for host in [&format!("evil.example:{port}"), &format!("localhost:{port}"), "127.0.0.1", ""] {
+    let rebound = format!("127.0.0.1.evil.example:{port}");
+    for host in [&format!("evil.example:{port}"), &rebound, "", ":80", "127.0.0.1.", "127.0.0.2"] {
         assert_eq!(server.request("GET", &path, host).0, 403, "{host}");
     }
     for method in ["POST", "PUT", "DELETE", "OPTIONS", "HEAD", "CONNECT"] {
@@ -138,6 +154,83 @@ fn view_refuses_other_hosts_methods_paths_and_tokens() {
     ] {
         assert_eq!(server.get(path).0, 404, "{path}");
     }
+}
+
+/// The other end of a tunnel has another port.
+#[test]
+fn view_answers_through_a_tunnel() {
+    let server = Server::new(&[LINEAR]);
+    let path = format!("/{}/0/info", server.token);
+    for host in ["localhost:8000", "127.0.0.1:8000", "localhost"] {
+        assert_eq!(server.request("GET", &path, host).0, 200, "{host}");
+    }
+}
+
+/// Other users see the arguments of the browser's process: they have an address that works once.
+#[cfg(unix)]
+#[test]
+fn view_opens_the_browser_at_an_address_that_works_once() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let (opener, opened) = (folder.path().join("xdg-open"), folder.path().join("opened"));
+    std::fs::write(&opener, "#!/bin/sh\necho \"$1\" >opened.part && mv opened.part opened\n")
+        .unwrap();
+    std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::copy(&opener, folder.path().join("open")).unwrap();
+    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+    let mut child = command()
+        .args(["view".as_ref(), files::path(LINEAR).as_os_str()])
+        .env("TMPDIR", folder.path())
+        .env("PATH", path)
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let (host, token) = line.strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let begun = Instant::now();
+    while !opened.exists() && begun.elapsed() < Duration::from_secs(30) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let url = std::fs::read_to_string(&opened).unwrap();
+    let once = url.trim().strip_prefix(&format!("http://{host}/")).unwrap();
+    let server = Server {
+        child,
+        _folder: folder,
+        host: host.into(),
+        token: once.trim_end_matches('/').into(),
+    };
+    assert_ne!(once, token.trim());
+    assert_eq!(server.get("0/info").0, 404, "it gives no file");
+    let (status, body) = server.get("");
+    assert!(status == 200 && text(&body).contains(token.trim()), "{}", text(&body));
+    assert_eq!(server.get("").0, 404, "the second time");
+}
+
+/// The page reads the given files and nothing else: no configuration of the folder that it runs in.
+#[test]
+fn view_reads_no_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("pte.toml"), "[size]\nbudget = \"10B\"\n").unwrap();
+    let current = folder.path().to_owned();
+    let linear = files::path(LINEAR);
+    let server = Server::in_folder(folder, &current, &[linear.to_str().unwrap()]);
+    for call in ["sizes", "memory", "check"] {
+        let (status, body) = server.get(&format!("0/{call}"));
+        assert_eq!(status, 200, "{call}: {}", text(&body));
+    }
+}
+
+/// Files of the same name have their paths beside them.
+#[test]
+fn view_tells_files_of_the_same_name_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("linear.pte");
+    std::fs::copy(files::path(LINEAR), &copy).unwrap();
+    let server = Server::new(&[LINEAR, copy.to_str().unwrap()]);
+    let (_, page) = server.get("");
+    assert!(text(&page).contains(&format!(r#""name":"{}""#, copy.display())));
 }
 
 /// A value of a query is one value of one flag: it names no other file, and is no flag.
@@ -219,8 +312,8 @@ fn view_of_a_file_that_changes() {
 fn view_takes_files_of_this_disk() {
     for (args, status, what) in [
         (&["view"][..], 2, "FILE"),
-        (&["view", "--no-open", "-"], 2, "is no file of this disk"),
-        (&["view", "--no-open", "tests"], 2, "is no file of this disk"),
+        (&["view", "--no-open", "-"], 2, "is not a regular file"),
+        (&["view", "--no-open", "tests"], 2, "is not a regular file"),
         (&["view", "--no-open", "tests/data/none.pte"], 3, "No such file"),
         (&["view", "--no-open", LINEAR, "-o", "x.html"], 2, "view writes no file"),
     ] {

@@ -8,7 +8,9 @@ use std::time::Instant;
 /// A request for the page, or a question about a file.
 #[derive(Debug)]
 pub(super) struct Request {
-    /// What follows the token.
+    /// The first step of the path, which has to be the token.
+    token: String,
+    /// The rest of the path.
     path: String,
     query: Vec<(String, String)>,
 }
@@ -45,11 +47,7 @@ const TIME: Duration = Duration::from_secs(5);
 
 impl Request {
     /// Reads the head of a request. A body is not read, since no request has one.
-    pub(super) fn read(
-        stream: &mut TcpStream,
-        host: &str,
-        token: &str,
-    ) -> io::Result<Result<Self, Refused>> {
+    pub(super) fn read(stream: &mut TcpStream) -> io::Result<Result<Self, Refused>> {
         let end = Instant::now().checked_add(TIME);
         stream.set_write_timeout(Some(TIME))?;
         let (mut head, mut part) = (Vec::new(), [0; 1024]);
@@ -70,10 +68,10 @@ impl Request {
                 Err(error) => return Err(error),
             }
         }
-        Ok(Self::parse(&head, host, token))
+        Ok(Self::parse(&head))
     }
 
-    fn parse(head: &[u8], host: &str, token: &str) -> Result<Self, Refused> {
+    fn parse(head: &[u8]) -> Result<Self, Refused> {
         let text = core::str::from_utf8(head).map_err(|_| Refused::BadRequest)?;
         let (text, _) = text.split_once("\r\n\r\n").ok_or(Refused::BadRequest)?;
         let mut lines = text.split("\r\n");
@@ -88,8 +86,11 @@ impl Request {
                 hosts.push(value.trim_matches([' ', '\t']));
             }
         }
-        // A page of another site may resolve its own name to this address, but cannot name this host.
-        if hosts != [host] {
+        // A page of another site may resolve its own name to this address, but cannot name another one. The port
+        // may be that of a tunnel.
+        let [host] = hosts[..] else { return Err(Refused::Forbidden) };
+        let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+        if !["127.0.0.1", "localhost"].contains(&name) {
             return Err(Refused::Forbidden);
         }
         if *method != "GET" {
@@ -97,17 +98,21 @@ impl Request {
         }
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let rest = path.strip_prefix('/').ok_or(Refused::BadRequest)?;
-        let (given, path) = rest.split_once('/').unwrap_or((rest, ""));
-        if !is_equal(given.as_bytes(), token.as_bytes()) || !rest.contains('/') {
-            return Err(Refused::NotFound);
-        }
+        let (token, path) = rest.split_once('/').ok_or(Refused::NotFound)?;
         let pairs = query.split('&').filter(|pair| !pair.is_empty());
         let query = pairs.map(|pair| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             Some((decoded(name)?, decoded(value)?))
         });
         let query = query.collect::<Option<_>>().ok_or(Refused::BadRequest)?;
-        Ok(Self { path: path.into(), query })
+        Ok(Self { token: token.into(), path: path.into(), query })
+    }
+
+    /// Returns whether the request has a token. The time does not depend on where the tokens differ.
+    pub(super) fn has_token(&self, token: &str) -> bool {
+        let (given, expected) = (self.token.as_bytes(), token.as_bytes());
+        let differing = given.iter().zip(expected).fold(0, |all, (one, of)| all | (one ^ of));
+        given.len() == expected.len() && differing == 0
     }
 
     /// Returns the parts of the path.
@@ -124,12 +129,6 @@ impl Request {
 
 fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
-}
-
-/// Compares in a time that does not depend on where the bytes differ.
-fn is_equal(given: &[u8], expected: &[u8]) -> bool {
-    let differing = given.iter().zip(expected).fold(0, |all, (one, other)| all | (one ^ other));
-    given.len() == expected.len() && differing == 0
 }
 
 /// Decodes a value of a query; `None` if it is not valid.
@@ -155,7 +154,7 @@ mod tests {
     use super::{Refused, Request};
 
     fn parse(head: &str) -> Result<Request, Refused> {
-        Request::parse(head.as_bytes(), "127.0.0.1:80", "token")
+        Request::parse(head.as_bytes())
     }
 
     #[test]
@@ -166,8 +165,11 @@ mod tests {
         assert_eq!(request.steps(), ["0", "mapAt"]);
         assert_eq!((request.argument("arg"), request.argument("x")), (Some("1/2"), Some("a b")));
         assert_eq!(get("/token/").unwrap().steps(), [""]);
-        for target in ["/", "/token", "/token2/", "/toke/", "//token/", "/other/0/info", "/token?/"]
-        {
+        for target in ["/token2/", "/toke/", "//token/", "/other/0/info", "/Token/"] {
+            assert!(!get(target).unwrap().has_token("token"), "{target}");
+        }
+        assert!(request.has_token("token"));
+        for target in ["/", "/token", "/token?/"] {
             assert_eq!(get(target).unwrap_err(), Refused::NotFound, "{target}");
         }
         for target in
@@ -181,7 +183,7 @@ mod tests {
     fn other_hosts_methods_and_versions_are_refused() {
         for (head, why) in [
             ("GET /token/ HTTP/1.1\r\nHost: evil.example:80\r\n\r\n", Refused::Forbidden),
-            ("GET /token/ HTTP/1.1\r\nHost: localhost:80\r\n\r\n", Refused::Forbidden),
+            ("GET /token/ HTTP/1.1\r\nHost: 127.0.0.1.evil.example\r\n\r\n", Refused::Forbidden),
             ("GET /token/ HTTP/1.1\r\n\r\n", Refused::Forbidden),
             ("GET /token/ HTTP/1.1\r\nHost: 127.0.0.1:80\r\nhost: a\r\n\r\n", Refused::Forbidden),
             ("POST /token/ HTTP/1.1\r\nHost: 127.0.0.1:80\r\n\r\n", Refused::Method),
@@ -193,6 +195,8 @@ mod tests {
         ] {
             assert_eq!(parse(head).unwrap_err(), why, "{head:?}");
         }
-        assert_eq!(Request::parse(b"GET /\xff\r\n\r\n", "", "").unwrap_err(), Refused::BadRequest);
+        assert_eq!(Request::parse(b"GET /\xff\r\n\r\n").unwrap_err(), Refused::BadRequest);
+        // A tunnel has a port of its own.
+        parse("GET /token/ HTTP/1.1\r\nHost: localhost:8000\r\n\r\n").unwrap();
     }
 }
