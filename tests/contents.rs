@@ -565,3 +565,16 @@ fn a_divisor_that_is_read_from_a_constant_is_judged_by_its_contents() {
         assert!(rules(&file("0300000000000000", is_copied), Checker::new()).is_empty());
     }
 }
+
+/// Sections that are read again and again use up what may be read of a file. What was not read is not called sound.
+#[test]
+fn a_payload_whose_sections_overlap_is_refused() {
+    let mut payload = build::vgf(Default::default(), 5);
+    let len = 4096u64;
+    payload.resize(len as usize, 0xff);
+    for section in payload[16..80].chunks_exact_mut(16) {
+        section.copy_from_slice(&[0, len].map(u64::to_le_bytes).concat());
+    }
+    let refused = Checker::new().check_payload(&payload).unwrap_err().to_string();
+    assert!(refused.contains("overlap, and would be read more often"), "{refused}");
+}

@@ -338,9 +338,7 @@ pub(crate) fn judge<'b, E>(
         let was_exhausted = bytes.is_exhausted;
         judge.payload(backend, start..end, &users, &mut bytes);
         if bytes.is_exhausted && !was_exhausted {
-            judge.report(&users, &PAYLOAD_UNREADABLE, || {
-                "payloads or scales overlap, and would be read more often than is done".into()
-            });
+            judge.report(&users, &PAYLOAD_UNREADABLE, || reason(&Unreadable::Overlap));
         }
     }
     failed.map_or(Ok(requested.finish()), Err)
@@ -377,12 +375,12 @@ pub(super) fn judge_alone(
             calls: &mut Calls::new(len),
             requested: &mut RequestedKeys::default(),
         };
-        return (rules.judge)(&mut judge, &subject, bytes);
+        (rules.judge)(&mut judge, &subject, bytes)?;
+    } else if !prove(format, &subject, limits, bytes)? {
+        return Err(Unreadable::Magic { magic: array_at(file, 0).unwrap_or_default() });
     }
-    match prove(format, &subject, limits, bytes)? {
-        true => Ok(()),
-        false => Err(Unreadable::Magic { magic: array_at(file, 0).unwrap_or_default() }),
-    }
+    // What was not read is not judged.
+    if bytes.is_exhausted { Err(Unreadable::Overlap) } else { Ok(()) }
 }
 
 /// Proves the tables, the header or the directory of a payload or another file. Returns whether its format is

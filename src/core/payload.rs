@@ -209,6 +209,8 @@ pub enum Unreadable {
         /// The maximum number of sections.
         most: usize,
     },
+    /// Parts of the payload, or of several payloads, overlap, and would be read more often than is done.
+    Overlap,
     /// The payload's FlatBuffer breaks a structural rule. The error's offset is relative to the
     /// payload.
     Graph(Error),
@@ -233,6 +235,9 @@ impl fmt::Display for Unreadable {
             Self::Block { at } => write!(f, "invalid block at byte {at:#x} of the payload"),
             Self::Package { at, why } => write!(f, "invalid archive at byte {at:#x}: {why}"),
             Self::Sections { most } => write!(f, "the payload has more than {most} sections"),
+            Self::Overlap => {
+                f.write_str("payloads or scales overlap, and would be read more often than is done")
+            }
             Self::Graph(error) => error.fmt(f),
         }
     }

@@ -22,17 +22,17 @@ rules! {
 
     NATIVE_VALUE = Error "native-value"
         "Each value of a native graph is made once, before a node or an output names it, and no two nodes have one name."
-        "Upstream's reader refuses the graph."
+        "Upstream's `validate_program` refuses the graph: it does not run before a program is loaded."
         LOWER_AGAIN
         Refuses ["11.8"];
     NATIVE_META = Error "native-meta"
         "The inputs, outputs and mutable buffers of a native graph have a datatype and a shape."
-        "Upstream's reader refuses the graph."
+        "Upstream's `validate_program` refuses the graph: it does not run before a program is loaded."
         LOWER_AGAIN
         Refuses ["11.8"];
     NATIVE_LIST = Error "native-list"
         "A list of a native graph that says which numbers or tensors of another one are used is as long as that one."
-        "Upstream's reader refuses the graph."
+        "Upstream's `validate_program` refuses the graph: it does not run before a program is loaded."
         LOWER_AGAIN
         Refuses ["11.8"];
 }
@@ -71,6 +71,10 @@ struct Site<'s> {
     /// The path of the method in the payload.
     path: [PathComponent; 2],
 }
+
+/// The kinds of outputs without a tensor.
+const NUMBERS: [OutputValueKind; 3] =
+    [OutputValueKind::INT, OutputValueKind::BOOL, OutputValueKind::FLOAT];
 
 /// The values of a graph that exist before the next node.
 type Defined<'p> = BTreeSet<&'p str>;
@@ -161,9 +165,18 @@ impl Site<'_> {
         tensors.filter_map(|tensor| tensor.name()).for_each(|name| {
             is_new(&mut metas, name);
         });
+        // The operands of a branch may be numbers, which have no tensor value.
+        let mut numbers = Defined::new();
+        let nodes = graph.nodes().into_iter().flatten();
+        for node in nodes.filter(|node| node.op_kind() == OpKind::PLACEHOLDER) {
+            let mut outputs = node.outputs().into_iter().flatten();
+            if outputs.any(|output| NUMBERS.contains(&output.kind())) {
+                is_new(&mut numbers, node.name().unwrap_or_default());
+            }
+        }
         let outputs = graph.outputs().into_iter().flatten();
         for name in graph.inputs().into_iter().flatten().chain(outputs) {
-            if !has(&metas, name) {
+            if !has(&metas, name) && !has(&numbers, name) {
                 self.find(out, &NATIVE_META, graph.raw(), || {
                     format!("the input or output {} has no tensor value", Quoted(name))
                 });

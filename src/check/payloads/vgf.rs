@@ -31,7 +31,7 @@ rules! {
     "vgf";
 
     VGF_TABLE = Error "vgf-table"
-        "A VGF payload is of a version that Arm's library reads; its modules, sequence and resources are tables, and its constants are in their section."
+        "A VGF payload is of a version that Arm's library reads, and its constants are in their section."
         "Arm's library refuses the payload."
         LOWER_AGAIN
         Refuses ["11.14"];
@@ -41,7 +41,7 @@ rules! {
         LOWER_AGAIN
         Misreads ["11.14"];
     VGF_SEGMENT = Error "vgf-segment"
-        "A VGF payload has segments, each of a known type, with one set of resources and a dispatch shape of three numbers or none. A graph uses tensors and images, and a shader no constants."
+        "A VGF payload has segments, each of a known type, with one set of resources and a dispatch shape of three numbers. Slots name no constants, a graph uses tensors and images, and a shader no constants."
         "The backend or Arm's library refuses the payload."
         LOWER_AGAIN
         Refuses ["11.14"];
@@ -51,7 +51,7 @@ rules! {
         LOWER_AGAIN
         Misreads ["11.14"];
     VGF_RESOURCE = Error "vgf-resource"
-        "The resources of a VGF payload have categories and formats that the backend has."
+        "The resources of a VGF payload have categories, types and formats that the backend has."
         "The backend refuses the payload."
         LOWER_AGAIN
         Refuses ["11.14"];
@@ -205,6 +205,12 @@ impl Site<'_> {
                 // The driver alone reads the formats of constants.
                 (None, category) if category != ResourceCategory::CONSTANT => {
                     Some(format!("unknown format {format}"))
+                }
+                (Some(_), category)
+                    if category != ResourceCategory::CONSTANT
+                        && !DESCRIPTORS.contains(&entry.vk_descriptor_type()) =>
+                {
+                    Some(format!("unknown type {}", entry.vk_descriptor_type()))
                 }
                 _ => None,
             };
@@ -381,9 +387,9 @@ fn unfit(
         return Some((&VGF_INDEX, no_resource(mrt_index, resources)));
     };
     let need = resource.bytes;
-    let is_short = dimension == NOT_SPARSE && have < need;
+    // The backend does not read the dimension of sparsity.
     let message = || format!("it has {have} bytes, and its shape asks for {need}");
-    is_short.then(|| (&VGF_CONSTANT, message()))
+    (have < need).then(|| (&VGF_CONSTANT, message()))
 }
 
 /// Returns what is wrong with a segment, without its module.
@@ -396,7 +402,8 @@ fn judge_segment(
     if kind.name().is_none() {
         return Err((&VGF_SEGMENT, format!("unknown type {kind}")));
     }
-    let shape = segment.dispatch_shape().map_or(3, |shape| shape.len());
+    // Without the list, the backend reads through a null pointer.
+    let shape = segment.dispatch_shape().map_or(0, |shape| shape.len());
     if shape != 3 {
         return Err((&VGF_SEGMENT, format!("the dispatch shape has {shape} numbers: expected 3")));
     }
@@ -419,6 +426,9 @@ fn judge_segment(
         let Some(resource) = resources.get(index(nth)) else {
             return Err((&VGF_INDEX, no_resource(nth, resources)));
         };
+        if resource.category == ResourceCategory::CONSTANT {
+            return Err((&VGF_SEGMENT, format!("a slot names resource {nth}, a constant")));
+        }
         let is_known = IN_GRAPHS.contains(&resource.descriptor);
         if kind == ModuleType::GRAPH && !is_known {
             let of = resource.descriptor;
@@ -464,6 +474,9 @@ const VERSIONS: [&str; 6] = ["0.0.", "0.1.", "0.2.", "0.3.", "0.4.", "0.5."];
 
 /// A number that is not set.
 const UNSET: u32 = u32::MAX;
+
+/// The types of resources: a buffer, three of images, and tensors.
+const DESCRIPTORS: [u32; 5] = [7, 1, 2, 3, TENSOR];
 
 /// The types of resources that a graph takes: none, three of images, and tensors.
 const IN_GRAPHS: [u32; 5] = [UNSET, 1, 2, 3, TENSOR];

@@ -41,7 +41,8 @@ pub(super) fn judge(
     let slots = slots.chain(outputs.iter().map(|slot| (slot, true)));
     for (nth, ((slot, is_output), arg)) in (0u32..).zip(slots.zip(args)) {
         let kind = || plan.kind_name(arg).unwrap_or("nothing");
-        let meta = metas.get(index(slot.idx()));
+        let is_tensor = slot.slot_type() == SlotType::TensorSlot;
+        let meta = metas.get(index(slot.idx())).filter(|_| is_tensor);
         let wrong = match (slot.slot_type(), plan.value(arg.into())) {
             (SlotType::TensorSlot, Some(KernelTypes::Tensor(tensor))) => {
                 let meta = meta.filter(|_| !is_output);
