@@ -135,12 +135,17 @@ impl MapFile {
         common: &Common,
         (out, shown): (&mut Output, usize),
     ) -> Result<fmt::Result, Problem> {
-        let (input, bundle) = match AnyInput::open(path, &common.limits())? {
+        let (mut input, bundle) = match AnyInput::open(path, &common.limits())? {
             AnyInput::Model(input, bundle) => (input, bundle),
             AnyInput::Other(other) => return self.other(&other, format, (out, shown)),
         };
-        let file = input.opened.file();
         let payloads = input.payloads_with_parts(&common.limits())?;
+        if format == OutputFormat::Html {
+            // A page is sent to others, who need not know the folders of this disk.
+            let name = input.name.raw().rsplit(['/', std::path::MAIN_SEPARATOR]).next();
+            input.name = name.unwrap_or_default().into();
+        }
+        let file = input.opened.file();
         if let Some(Offset(at)) = self.at {
             let program = bundle.as_ref().and_then(|bundle| bundle.program());
             let byte = match (&bundle, program) {

@@ -312,12 +312,14 @@ fn targets(release: Release, bits: Option<Bits>) -> impl Iterator<Item = Target>
     shown.filter_map(move |width| Target::new(release, width))
 }
 
-/// Writes the document of a file, as `pte memory --json` does.
-pub(super) fn write_document(
+/// Writes the document of a file, as `pte memory --json` does. If the tensors have more than about `room` bytes, it has
+/// the largest of each arena. Returns the number of those that are left out.
+pub(super) fn write_largest(
     input: &Input,
     limits: &Limits,
+    room: usize,
     out: &mut impl io::Write,
-) -> Result<(), Problem> {
+) -> Result<u64, Problem> {
     let scratch = Scratch::read(&input.opened, limits);
     let scratch = scratch.map_err(|error| Problem::open(&input.name, error))?;
     let failed = |error| Problem::io(input.name.clone(), error);
@@ -328,18 +330,41 @@ pub(super) fn write_document(
     };
     let count = plans.map_or(0, |plans| plans.len());
     let mut document = DocumentWriter::begin(out, &input.name, &file, count).map_err(failed)?;
+    let (room, mut left_out) = (room.checked_div(count).unwrap_or(room), 0usize);
     if let File::Pte(pte) = &file {
         for plan in plans.into_iter().flatten().take(MOST_METHODS) {
             let memory = &Planned::of(pte, plan);
             let pools = targets(NEWEST, None).map(|target| Pools::of(pte, plan, &scratch, target));
             let pools: Vec<_> = pools.collect();
+            let most = most_tensors(memory, room);
+            let tensors = memory.arenas().iter().map(|arena| memory.tensors(arena).len());
+            left_out =
+                tensors.map(|len| len.saturating_sub(most)).fold(left_out, usize::saturating_add);
             let method = MethodDocument::new(memory, scratch.of(pte, plan)).with_pools(&pools);
+            let method = method.with_largest(most);
             method.charge_names(|name| input.name_again(Some(name)))?;
             document.method(out, &method).map_err(failed)?;
         }
     }
-    document.end(out).map_err(failed)
+    document.end(out).map_err(failed)?;
+    Ok(u64::try_from(left_out).unwrap_or(u64::MAX))
 }
+
+/// Returns the most tensors of each arena with which a document has about `room` bytes.
+fn most_tensors(memory: &Planned<'_>, room: usize) -> usize {
+    let filled = memory.arenas().iter().filter(|arena| !memory.tensors(arena).is_empty());
+    let (mut arenas, mut longest) = (0usize, 0);
+    for arena in filled {
+        arenas = arenas.saturating_add(1);
+        let names = memory.tensors(arena).iter().filter_map(|of| memory.tensor_name(of.value));
+        longest = names.map(str::len).fold(longest, usize::max);
+    }
+    let row = TENSOR_ROW.saturating_add(longest.min(1000));
+    room.checked_div(arenas).unwrap_or(room).checked_div(row).unwrap_or(1).max(1)
+}
+
+/// About the bytes of a tensor in a document, without its name.
+const TENSOR_ROW: usize = 180;
 
 /// Compares memory plans and pools with budgets.
 struct Judge<'b> {

@@ -6,6 +6,7 @@
 use core::cell::OnceCell;
 use core::ops::Range;
 use std::collections::BTreeMap;
+use std::io::Write as _;
 
 use pte::check::{CheckedFile, Checker};
 use pte::document::write_line;
@@ -25,6 +26,7 @@ use crate::memory;
 use crate::output::Output;
 use crate::problem::Problem;
 
+mod largest;
 mod short;
 
 /// The page, with the places of what is written into it.
@@ -90,9 +92,8 @@ impl<'p> PageModel<'p> {
 
     fn contents(&self, out: &mut Output) -> Result<(), Problem> {
         let Self { input, .. } = self;
-        let name = input.name.to_string();
         let file = PageFile {
-            name: name.rsplit('/').next().unwrap_or_default().into(),
+            name: input.name.clone(),
             size: self.bundle.map_or(input.opened.file_len(), OtherFile::file_len),
             is_data: matches!(input.opened.file(), File::Ptd(_)),
         };
@@ -126,13 +127,15 @@ impl<'p> PageModel<'p> {
             let bytes = base64(&input.read_uncharged(window)?);
             out.bytes(format!("{comma}[{begin},\"{bytes}\"]").as_bytes())?;
         }
-        out.bytes(b"],\"fields\":[")?;
-        self.fields(out)?;
-        out.bytes(b"]}")
+        out.bytes(b"],\"fields\":")?;
+        let mut fields = Short::new(MOST_OF_FIELDS);
+        self.fields(&mut fields)?;
+        out.bytes(fields.text())?;
+        out.bytes(b"}")
     }
 
     fn value(&self, value: &impl Serialize, out: &mut Output) -> Result<(), Problem> {
-        let mut short = Short::new(usize::MAX);
+        let mut short = Short::new(MOST_OF_FIELDS);
         self.line(value, &mut short)?;
         out.bytes(short.text())
     }
@@ -180,11 +183,16 @@ fn sizes(model: &PageModel<'_>, to: &mut Short) -> Result<(), Problem> {
         sizes = bundle.sizes(&input.name, charge)?;
         sizes.add_program(program);
     }
-    model.line(&SizeDocument::new(&[sizes], None, None, u32::MAX), to)
+    let left_out = largest::keep(&mut sizes, ROOM_FOR_PARTS);
+    model.line(&SizeDocument::new(&[sizes], None, None, u32::MAX), to)?;
+    to.leave_out(left_out);
+    Ok(())
 }
 
 fn memory(model: &PageModel<'_>, to: &mut Short) -> Result<(), Problem> {
-    memory::write_document(model.input, &model.limits, to)
+    let left_out = memory::write_largest(model.input, &model.limits, ROOM_FOR_TENSORS, to)?;
+    to.leave_out(left_out);
+    Ok(())
 }
 
 fn ops(model: &PageModel<'_>, to: &mut Short) -> Result<(), Problem> {
@@ -211,16 +219,20 @@ fn map(model: &PageModel<'_>, to: &mut Short) -> Result<(), Problem> {
     model.line(&MapDocument::new(&input.name, bytes, &rows), to)
 }
 
-/// Writes the graph of a model with small tables. Of larger ones it would be cut, and takes more memory than the page.
+/// Writes the graph, if the page has room for all of it: a part of a graph would be another one. That of large tables
+/// is not tried, since it takes more memory than the page.
 fn explorer(model: &PageModel<'_>, to: &mut Short) -> Result<(), Problem> {
     let PageModel { input, payloads, limits, .. } = model;
     let graphs = payloads.iter().map(|of| of.graph.end.saturating_sub(of.graph.start));
+    let too_large =
+        || input.absent("the graph is too large for a page: `pte view` shows it".into());
     if graphs.fold(input.opened.region_len(), u64::saturating_add) > MOST_OF_GRAPH {
-        return Err(input.absent("the graph is too large for a page: `pte view` shows it".into()));
+        return Err(too_large());
     }
     let document = ExplorerDocument::of(&input.name, &input.opened, false, limits);
     let document = document.map_err(|error| Problem::open(&input.name, error))?;
-    model.line(&document, to)
+    model.line(&document, to)?;
+    if to.has_all_items() { Ok(()) } else { Err(too_large()) }
 }
 
 /// The bytes of a file, and what they mean: of a small file all bytes, else those at the beginning and near findings.
@@ -268,16 +280,19 @@ impl PageModel<'_> {
     }
 
     /// Writes the fields around each finding, and those at the beginning of the file. Each takes a walk of the tables,
-    /// so there are fewer for larger tables.
-    fn fields(&self, out: &mut Output) -> Result<(), Problem> {
+    /// so there are fewer for larger tables. It ends where their names are too long in total.
+    fn fields(&self, to: &mut Short) -> Result<(), Problem> {
         let Self { input, payloads, .. } = self;
+        let failed = |error| Problem::io(&input.name, error);
+        input.renew_budget();
+        to.write_all(b"[").map_err(failed)?;
         let (file, len) = (input.opened.file(), input.opened.file_len());
         let walks = WALKED.checked_div(input.opened.region_len()).unwrap_or(WALKED);
         let mut left = if walks < FEWEST_FIELDS { 0 } else { walks.min(MOST_FIELDS) };
         let mut ends = BTreeMap::new();
         let near = self.places().map(|at| (at.saturating_sub(NEAR), at.saturating_add(NEAR)));
-        for (mut at, end) in [(0, NEAR)].into_iter().chain(near).chain([(0, AFTER)]) {
-            while at < end.min(len) && left > 0 {
+        'places: for (mut at, end) in [(0, NEAR)].into_iter().chain(near).chain([(0, AFTER)]) {
+            while at < end.min(len) && left > 0 && to.has_all_items() {
                 // A field that is already written is not looked up again.
                 let known = ends.range(..=at).next_back().map(|(_, end)| *end);
                 if let Some(end) = known.filter(|end| *end > at) {
@@ -285,20 +300,20 @@ impl PageModel<'_> {
                     continue;
                 }
                 left = left.saturating_sub(1);
-                let mut byte = Byte::of(&file, payloads, at, *input)?;
+                let Ok(mut byte) = Byte::of(&file, payloads, at, *input) else { break 'places };
                 if let Some(bundle) = &input.bundle {
                     byte = byte.in_program_at(bundle.program.start);
                 }
                 if !ends.is_empty() {
-                    out.bytes(b",")?;
+                    to.write_all(b",").map_err(failed)?;
                 }
-                self.value(&byte.record(), out)?;
+                self.line(&byte.record(), to)?;
                 let range = byte.range();
                 ends.insert(range.start, range.end);
                 at = range.end.max(at.saturating_add(1));
             }
         }
-        Ok(())
+        to.write_all(b"]").map_err(failed)
     }
 }
 
@@ -337,6 +352,13 @@ const MOST_PLACES: usize = 40;
 const MOST_FIELDS: u64 = 400;
 const FEWEST_FIELDS: u64 = 16;
 const WALKED: u64 = 1 << 24;
+
+/// The most bytes of all fields together, and of a message. 400 usual fields have 120 kB.
+const MOST_OF_FIELDS: usize = 128 << 10;
+
+/// The bytes for the parts of a file, and for its tensors: less than their documents have, for what else is in them.
+const ROOM_FOR_PARTS: usize = 56 << 10;
+const ROOM_FOR_TENSORS: usize = 128 << 10;
 
 /// The most bytes of tables and payload graphs whose graph is in the page.
 const MOST_OF_GRAPH: u64 = 1 << 21;

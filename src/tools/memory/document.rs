@@ -53,6 +53,8 @@ pub struct MethodDocument<'m, 'a> {
     pub pools: &'m [Pools],
     /// The limits that the method is compared with.
     pub budgets: &'m [Budget],
+    /// The most tensors of an arena. Of more, the document has the largest.
+    pub most_tensors: usize,
 }
 
 impl<'m, 'a> MethodDocument<'m, 'a> {
@@ -60,7 +62,7 @@ impl<'m, 'a> MethodDocument<'m, 'a> {
     /// delegate of the method asks for, from [`Scratch::of`](pte_core::payload::Scratch::of).
     #[must_use]
     pub fn new(memory: &'m Memory<'a>, scratch: u64) -> Self {
-        Self { memory, scratch, pools: &[], budgets: &[] }
+        Self { memory, scratch, pools: &[], budgets: &[], most_tensors: usize::MAX }
     }
 
     /// Adds what the method takes of the pools besides arenas, for each runtime.
@@ -79,6 +81,12 @@ impl<'m, 'a> MethodDocument<'m, 'a> {
     #[must_use]
     pub fn with_budgets(self, budgets: &'m [Budget]) -> Self {
         Self { budgets, ..self }
+    }
+
+    /// Leaves out all but the `most` largest tensors of each arena, and adds `tensor_count` to arenas that have more.
+    #[must_use]
+    pub fn with_largest(self, most: usize) -> Self {
+        Self { most_tensors: most, ..self }
     }
 
     /// Calls `charge` with each name in the document that comes from the file. A small file may use
@@ -105,6 +113,7 @@ impl<'m, 'a> MethodDocument<'m, 'a> {
 mod serialize {
     use alloc::string::{String, ToString};
     use alloc::vec::Vec;
+    use core::cmp::Reverse;
 
     use serde::{Serialize, Serializer};
 
@@ -142,6 +151,9 @@ mod serialize {
         gaps: u64,
         #[serde(skip_serializing_if = "Option::is_none")]
         over: Option<u64>,
+        /// The number of tensors, if only the largest follow.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tensor_count: Option<usize>,
         tensors: Tensors<'d, 'a>,
     }
 
@@ -165,7 +177,12 @@ mod serialize {
     }
 
     /// The tensors of an arena, serialized one by one.
-    struct Tensors<'d, 'a>(&'d Memory<'a>, &'d PlannedArena<'a>);
+    struct Tensors<'d, 'a> {
+        memory: &'d Memory<'a>,
+        /// The largest ones; `None` for all.
+        largest: Option<Vec<&'d PlannedTensor>>,
+        all: &'d [PlannedTensor],
+    }
 
     #[derive(Serialize)]
     struct TensorRow<'a> {
@@ -303,13 +320,14 @@ mod serialize {
 
     impl Serialize for Arenas<'_, '_, '_> {
         fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-            let MethodDocument { memory, budgets, .. } = *self.0;
-            to.collect_seq(memory.arenas().iter().map(|arena| ArenaRow::of(memory, arena, budgets)))
+            to.collect_seq(self.0.memory.arenas().iter().map(|arena| ArenaRow::of(self.0, arena)))
         }
     }
 
     impl<'d, 'a> ArenaRow<'d, 'a> {
-        fn of(memory: &'d Memory<'a>, arena: &'d PlannedArena<'a>, budgets: &[Budget]) -> Self {
+        fn of(method: &MethodDocument<'d, 'a>, arena: &'d PlannedArena<'a>) -> Self {
+            let MethodDocument { memory, budgets, most_tensors, .. } = *method;
+            let tensors = Tensors::of(memory, memory.tensors(arena), most_tensors);
             let peak_at =
                 |pc| PeakAt { place: Place::of(memory, pc), does: memory.operation_name(pc) };
             Self {
@@ -326,15 +344,31 @@ mod serialize {
                 fragmentation: arena.fragmentation(),
                 gaps: arena.gaps(),
                 over: Budget::over(budgets, Limited::Arena(arena.id), arena.needed()),
-                tensors: Tensors(memory, arena),
+                tensor_count: tensors.largest.is_some().then_some(tensors.all.len()),
+                tensors,
             }
+        }
+    }
+
+    impl<'d, 'a> Tensors<'d, 'a> {
+        fn of(memory: &'d Memory<'a>, all: &'d [PlannedTensor], most: usize) -> Self {
+            let largest = (all.len() > most).then(|| {
+                let mut largest: Vec<_> = all.iter().collect();
+                largest.sort_by_key(|tensor| Reverse(tensor.bytes));
+                largest.truncate(most);
+                largest
+            });
+            Self { memory, largest, all }
         }
     }
 
     impl Serialize for Tensors<'_, '_> {
         fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-            let Self(memory, arena) = *self;
-            to.collect_seq(memory.tensors(arena).iter().map(|of| TensorRow::of(memory, of)))
+            let row = |of| TensorRow::of(self.memory, of);
+            match &self.largest {
+                Some(largest) => to.collect_seq(largest.iter().copied().map(row)),
+                None => to.collect_seq(self.all.iter().map(row)),
+            }
         }
     }
 

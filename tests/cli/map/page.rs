@@ -125,7 +125,10 @@ fn page_has_the_documents_of_the_verbs() {
                 assert!(is_known, "{call} of {path}: {inside}");
                 continue;
             }
-            let mut document: Value = serde_json::from_slice(&done.stdout).unwrap();
+            // A page to send has the name of the file, and not its folder.
+            let name = path.rsplit('/').next().unwrap();
+            let said = text(&done.stdout).replace(path, name);
+            let mut document: Value = serde_json::from_str(&said).unwrap();
             // It would read the whole file.
             document.as_object_mut().unwrap().remove("duplicates");
             let expected = if call == "check" { &document["files"][0] } else { &document };
@@ -190,6 +193,113 @@ fn page_length_is_bounded() {
         let omitted = inside["documents"][document]["omitted"].as_u64().unwrap();
         assert!(omitted > 1000, "{document}: {omitted}");
     }
+}
+
+/// Returns the documents of a page of `ptd`, a data file that is built in `folder`.
+fn contents_of_data(folder: &Path, ptd: ::pte::build::PtdBuilder) -> Value {
+    let path = folder.join("data.ptd");
+    fs::write(&path, ptd.finish().unwrap().image().unwrap().to_bytes().unwrap()).unwrap();
+    contents(path.to_str().unwrap())
+}
+
+/// The largest part may be the last one of the file: it is shown, and the smallest are one row with their bytes.
+#[test]
+fn page_shows_the_largest_parts_of_a_long_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut ptd = ::pte::build::PtdBuilder::new();
+    for nth in 0..2499 {
+        ptd.blob(format!("module.{nth}.weight"), vec![1; 8]).unwrap();
+    }
+    ptd.blob("z.the.largest", vec![1; 1 << 20]).unwrap();
+    let page = contents_of_data(folder.path(), ptd);
+    let sizes = &page["documents"]["sizes"];
+    let file = &sizes["document"]["files"][0];
+    fn sums(part: &Value) -> u64 {
+        let parts = part["parts"].as_array().map_or(&[][..], |parts| parts);
+        let bytes = part["bytes"].as_u64().unwrap();
+        assert!(parts.is_empty() || parts.iter().map(sums).sum::<u64>() == bytes, "{part}");
+        bytes
+    }
+    sums(file);
+    let data = &file["parts"][0];
+    assert_eq!(data["parts"][0]["name"], "z.the.largest", "{data}");
+    let rest = data["parts"].as_array().unwrap().last().unwrap();
+    let number = rest["name"].as_str().unwrap().strip_suffix(" smaller parts").unwrap();
+    let number: u64 = number.replace(',', "").parse().unwrap();
+    assert!((1000..2499).contains(&number), "{number}");
+    assert!(sizes["omitted"].as_u64().unwrap() >= number);
+}
+
+/// One long name in many records neither prevents a page, nor makes a long one of a short file.
+#[test]
+fn page_of_a_long_name_is_written_and_short() {
+    let folder = tempfile::tempdir().unwrap();
+    for length in [3000, 100_000] {
+        let mut ptd = ::pte::build::PtdBuilder::new();
+        ptd.blob("n".repeat(length), vec![1; 8]).unwrap();
+        let page = contents_of_data(folder.path(), ptd);
+        assert!(!page["fields"].as_array().unwrap().is_empty());
+        let length = page.to_string().len();
+        assert!(length < 300_000, "{length}");
+    }
+}
+
+/// A page is sent to others, who need not know the folders of a disk.
+#[test]
+fn page_has_no_path_of_the_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("secret/model.pte");
+    fs::create_dir(path.parent().unwrap()).unwrap();
+    for (sample, name) in [
+        ("tests/data/pte/synth_all_inline.pte", "model.pte"),
+        ("tests/data/other/linear_bundled.bpte", "model.bpte"),
+        (BASIC, "model.ptd"),
+    ] {
+        let path = path.with_file_name(name);
+        fs::copy(sample, &path).unwrap();
+        let page = good(&["map", "--html", path.to_str().unwrap()]);
+        assert!(!page.contains("secret"), "{sample}");
+    }
+}
+
+/// A program of 1,000 additions, each of which adds to what the one before it wrote. The last tensor is the largest.
+fn long_chain(folder: &Path) -> PathBuf {
+    let dump = good(&["dump", "--container", "tests/data/pte/add.pte"]);
+    let mut dump: Value = serde_json::from_str(&dump).unwrap();
+    let plan = &mut dump["execution_plan"][0];
+    plan["non_const_buffer_sizes"] = serde_json::json!([0, 4096]);
+    let values = plan["values"].as_array_mut().unwrap();
+    values.extend(vec![values[2].clone(); 1000]);
+    values.last_mut().unwrap()["val"]["sizes"] = serde_json::json!([32, 32]);
+    let call = plan["chains"][0]["instructions"][0].clone();
+    let calls = (0..1000).map(|nth| {
+        let (mut call, to) = (call.clone(), 4 + nth);
+        let from = if nth == 0 { 0 } else { to - 1 };
+        call["instr_args"]["args"] = serde_json::json!([from, 1, 3, to, to]);
+        call
+    });
+    plan["chains"][0]["instructions"] = calls.collect();
+    let [json, made] = ["chain.json", "chain.pte"].map(|name| folder.join(name));
+    fs::write(&json, dump.to_string()).unwrap();
+    pte(&["build", json.to_str().unwrap(), "-o", made.to_str().unwrap()]);
+    made
+}
+
+/// Of a graph that is too large there is no part: it would be another graph.
+#[test]
+fn page_has_a_whole_graph_or_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = long_chain(folder.path());
+    let page = contents(path.to_str().unwrap());
+    let graph = &page["documents"]["explorer"];
+    assert!(graph.get("document").is_none());
+    assert!(graph["error"].as_str().unwrap().contains("`pte view` shows it"), "{graph}");
+    let memory = &page["documents"]["memory"];
+    let arena = &memory["document"]["methods"][0]["arenas"][0];
+    let shown = arena["tensors"].as_array().unwrap();
+    assert_eq!(shown[0]["bytes"], 4096, "the largest is first, and it is the last of the file");
+    let count = arena["tensor_count"].as_u64().unwrap();
+    assert_eq!(count - shown.len() as u64, memory["omitted"].as_u64().unwrap());
 }
 
 /// The policy allows the script and the style of the page, by their digests, and no other.

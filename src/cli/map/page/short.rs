@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
-/// A writer of one JSON document. It leaves out white space, items of arrays once `most` bytes are
-/// written, and the rest of long strings. Deeper arrays are cut earlier, so that something of each
-/// item further out is left. `<` is escaped: nothing in the text can end an element of HTML.
+/// A writer of one JSON document that is not much longer than `most` bytes.
+///
+/// White space is left out. An array ends when `most` bytes are written, and an inner array ends earlier, so that there
+/// is room for the items after it. A long string is cut. `<` is escaped, so that no text can end an element of HTML.
 pub(super) struct Short {
     text: Vec<u8>,
     most: usize,
@@ -16,6 +17,8 @@ pub(super) struct Short {
     leaves_out: Option<usize>,
     string: Option<StringState>,
     omitted: u64,
+    /// Whether no item of an array is left out.
+    has_all_items: bool,
 }
 
 struct Open {
@@ -45,6 +48,7 @@ impl Short {
             leaves_out: None,
             string: None,
             omitted: 0,
+            has_all_items: true,
         }
     }
 
@@ -56,6 +60,16 @@ impl Short {
     /// Returns the number of items that are left out, and of strings that are cut.
     pub(super) fn omitted(&self) -> u64 {
         self.omitted
+    }
+
+    /// Returns whether the document has all items of its arrays.
+    pub(super) fn has_all_items(&self) -> bool {
+        self.has_all_items
+    }
+
+    /// Counts items that are left out before the document is written.
+    pub(super) fn leave_out(&mut self, items: u64) {
+        self.omitted = self.omitted.saturating_add(items);
     }
 
     fn put(&mut self, byte: u8) {
@@ -90,6 +104,7 @@ impl Short {
             Some(_) => {}
             None if is_full => {
                 self.leaves_out = Some(depth);
+                self.has_all_items = false;
                 self.omitted = self.omitted.saturating_add(1);
             }
             None if follows => self.put(b','),
