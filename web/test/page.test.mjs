@@ -38,10 +38,13 @@ const TYPES = {
 };
 
 let server, browser, address;
+/** Pages that a test has made, by their paths. */
+const made = new Map();
 before(async () => {
   if (skip) return;
   server = createServer((request, reply) => {
     const path = new URL(request.url, "http://a").pathname.replace(/\/$/, "/index.html");
+    if (made.has(path)) return reply.writeHead(200, { "Content-Type": "text/html" }).end(made.get(path));
     const file = path.startsWith("/data/") ? data + path.slice(6) : site + path;
     if (path.includes("..") || !existsSync(file)) return reply.writeHead(404).end();
     const bytes = readFileSync(file);
@@ -282,6 +285,104 @@ test(
     assert.ok((await page.locator(".box").count()) < 200);
   },
 );
+
+test("a histogram is made when it is asked for", { skip }, async () => {
+  const page = await visit();
+  await drop(page, pte("linear"));
+  await tab(page, "Graph");
+  await page.getByLabel("Search nodes").fill("constant v0");
+  await page.locator(".results button").first().click();
+  await page.getByRole("button", { name: "Histogram" }).waitFor();
+  assert.equal(await page.locator(".histogram").count(), 0);
+  await page.getByRole("button", { name: "Histogram" }).click();
+  assert.match(await page.locator(".histogram").textContent(), /32 elements/);
+  assert.deepEqual(page.problems, []);
+});
+
+/** Opens a page as `map --html` writes it, with these documents inside. */
+async function inside(documents, omitted = {}) {
+  const entries = Object.entries(documents).map(([call, document]) => [call, { omitted: omitted[call] ?? 0, document }]);
+  const contents = {
+    files: [{ name: "a.pte", size: 1000, isData: false }],
+    documents: Object.fromEntries(entries),
+    bytes: [],
+    fields: [],
+  };
+  const whole = readFileSync(`${root}src/cli/map/page/page.html`, "utf8").replace("connect-src CONNECT", "connect-src 'none'");
+  made.set("/made.html", whole.replace("CONTENTS", () => JSON.stringify(contents)));
+  const page = await visit({}, `made.html#${Object.keys(documents).at(-1)}`);
+  return page;
+}
+
+/** Waits for a tab of a page in one file, which has to show it within some seconds. */
+async function shows(page, name) {
+  await page.evaluate((name) => (location.hash = name), name);
+  await page.locator(`#panel.${name}:not([aria-busy])`).waitFor({ timeout: 15_000 });
+}
+
+const info = { files: [{ kind: "pte", methods: [] }] };
+const arena = (id, tensors, more) => ({ id, planned: 64, reach: 64, peak: 64, peak_at: null, slack: 0, fragmentation: 0, gaps: 0, tensors, ...more });
+const tensor = (value, first, last) => ({
+  value,
+  dtype: "FLOAT",
+  sizes: [4],
+  bytes: 16,
+  offset: (value % 4) * 16,
+  role: "scratch",
+  lives: { first: { chain: 0, instruction: first }, last: { chain: 0, instruction: last } },
+});
+const planned = (instructions, arenas) => ({
+  methods: [{ name: "forward", instructions, planned: 64, arenas, unplanned: [], outside: {}, pools: [] }],
+});
+
+test("memory of many arenas and instructions has a few pictures", { skip }, async () => {
+  const filled = Array.from({ length: 30 }, (_, id) => arena(id, [tensor(0, 0, 9), tensor(1, 5, 199_999)]));
+  const empty = Array.from({ length: 700 }, (_, id) => arena(30 + id, []));
+  const page = await inside({ memory: planned(200_000, [...filled, ...empty]) });
+  await shows(page, "memory");
+  assert.equal(await page.locator(".memory-picture").count(), 20);
+  assert.equal(await page.locator("table", { hasText: "Other arenas" }).locator("tbody tr").count(), 710);
+  // A curve of 2,000 points and not of 200,000.
+  const curve = await page.locator("path.live").first().getAttribute("d");
+  assert.ok(curve.length < 200_000 && curve.includes("L"), `${curve.length}`);
+  assert.deepEqual(page.problems, []);
+});
+
+test("memory of some of the tensors says so, and has no curve", { skip }, async () => {
+  const cut = planned(10, [arena(1, [tensor(0, 0, 9)], { tensor_count: 7 })]);
+  const page = await inside({ memory: cut }, { memory: 6 });
+  await shows(page, "memory");
+  assert.match(await page.locator(".arena").textContent(), /the largest 1 of 7 tensors/);
+  assert.equal(await page.locator("path.live").count(), 0);
+  const whole = await inside({ memory: planned(10, [arena(1, [tensor(0, 0, 9)])]) });
+  await shows(whole, "memory");
+  assert.equal(await whole.locator("path.live").count(), 1);
+});
+
+test("200,000 operators are listed", { skip }, async () => {
+  const row = (nth) => ({ name: `own::op${nth}`, library: null, calls: nth, dtypes: [] });
+  const operators = Array.from({ length: 200_000 }, (_, nth) => row(nth));
+  const page = await inside({ info, ops: { operators, backends: [], nodes: [], files: [{ methods: [] }] } });
+  await shows(page, "operators");
+  assert.match(await page.locator("#panel").textContent(), /and 199,000 more/);
+  assert.deepEqual(page.problems, []);
+});
+
+test("a layer of many inputs, and a deep namespace, are laid out", { skip }, async () => {
+  const node = (nth, namespace, kind) => ({ id: `n${nth}`, label: `node ${nth}`, namespace, attrs: [{ key: "kind", value: kind }] });
+  const inputs = Array.from({ length: 5000 }, (_, nth) => node(nth, "forward", "input"));
+  const deep = node(5000, `forward/${"a/".repeat(20_000)}b`, "kernel");
+  const page = await inside({ explorer: { graphs: [{ nodes: [...inputs, deep] }] } });
+  await shows(page, "graph");
+  assert.match(await page.locator(".status").textContent(), /600 nodes.*and 4,401 more nodes/);
+  await page.getByLabel("Search nodes").fill("node 4321");
+  await page.locator(".results button").first().click();
+  await page.locator(".box.chosen", { hasText: "node 4321" }).waitFor();
+  await page.getByLabel("Search nodes").fill("node 5000");
+  await page.locator(".results button").first().click();
+  await page.locator(".box.chosen", { hasText: "node 5000" }).waitFor();
+  assert.deepEqual(page.problems, []);
+});
 
 test("tabs by the keyboard, and axe finds nothing serious", { skip }, async () => {
   const axe = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");

@@ -37,7 +37,11 @@ export async function compare(file: Opened, page: Page): Promise<Child> {
 function differences(diff: Documents["diff"], before: Opened, after: Opened): Node[] {
   const change = after.size - before.size;
   const groups = new Map<string, Documents["diff"]["differences"]>();
-  for (const one of diff.differences) groups.set(one.class, [...(groups.get(one.class) ?? []), one]);
+  for (const one of diff.differences) {
+    const group = groups.get(one.class);
+    if (group) group.push(one);
+    else groups.set(one.class, [one]);
+  }
   const title = diff.count === 0 ? "No difference in meaning" : many(diff.count, "difference");
   return [
     h(

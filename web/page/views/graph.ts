@@ -5,7 +5,7 @@ import { zoom, zoomIdentity, zoomTransform, type ZoomTransform } from "d3-zoom";
 import { count, h, many, s, type Child } from "../dom.js";
 import type { Opened } from "../engine.js";
 import type { Page } from "../page.js";
-import { histogram } from "./histogram.js";
+import { histogramOf } from "./histogram.js";
 import { attribute, kindOf, Layers, type Box, type GraphNode, type Layer } from "./layers.js";
 import { layout, type Picture, type Placed } from "./layout.js";
 
@@ -105,10 +105,10 @@ class Canvas {
   private open(layer: Layer, chosen?: string): void {
     this.layer = layer;
     this.drawTrail();
-    const { boxes, lines, hidden } = this.layers.content(layer, this.constants.checked);
+    const { boxes, lines, hidden, more } = this.layers.content(layer, this.constants.checked, chosen);
     try {
       this.placed = layout(boxes, lines);
-      this.status.textContent = `${many(boxes.length, "node")}, ${many(lines.length, "edge")} in this layer${hidden ? `, ${many(hidden, "long edge")} not drawn` : ""}. Drag to move, scroll to zoom; arrow keys go from node to node, Enter opens.`;
+      this.status.textContent = `${many(boxes.length, "node")}, ${many(lines.length, "edge")} in this layer${hidden ? `, ${many(hidden, "long edge")} not drawn` : ""}${more ? `, and ${many(more, "more node", "more nodes")}, which the search finds` : ""}. Drag to move, scroll to zoom; arrow keys go from node to node, Enter opens.`;
       this.chosen = chosen;
       this.scene.replaceChildren();
       this.drawn.clear();
@@ -357,7 +357,8 @@ class Canvas {
           .map(({ key, value }) => [h("dt", {}, key), h("dd", {}, value)]),
       );
     const offset = Number(attribute(node, "offset") ?? attribute(node, "payload offset") ?? NaN);
-    const weights = h("div");
+    // A page with the documents inside has no elements.
+    const tensor = this.file.isLive && constantName(node);
     this.details.replaceChildren(
       h(
         "div",
@@ -367,17 +368,11 @@ class Canvas {
         facts(node.attrs ?? []),
         (node.outputsMetadata ?? []).length > 0 && h("h3", {}, "Outputs"),
         (node.outputsMetadata ?? []).map((output) => facts(output.attrs)),
-        weights,
+        tensor && histogramOf(this.file, tensor, Number(attribute(node, "bytes") ?? NaN)),
         Number.isFinite(offset) &&
           h("button", { type: "button", click: () => this.page.go("bytes", offset) }, "Show in Bytes"),
       ),
     );
-    const tensor = constantName(node);
-    if (tensor)
-      void histogram(this.file, tensor).then(
-        (chart) => weights.replaceChildren(chart),
-        () => undefined,
-      );
   }
 }
 

@@ -36,8 +36,12 @@ export interface Line {
   text: string;
 }
 
-/** The most boxes of a layer: of more, neighbours are put into layers of their own. */
+/** The most nodes of a layer: of more, neighbours are put into layers of their own. */
 const MOST = 150;
+/** The most boxes of a layer that are laid out: there may be many inputs, constants and layers. */
+const MOST_BOXES = 600;
+/** The most layers inside of each other. What is deeper is in the deepest. */
+const DEEPEST = 64;
 
 export class Layers {
   readonly root: Layer;
@@ -49,7 +53,7 @@ export class Layers {
     this.root = { name: "", parent: undefined, layers: new Map(), nodes: [], total: 0 };
     for (const node of nodes) {
       let layer = this.root;
-      for (const part of node.namespace.split("/").filter(Boolean)) layer = inside(layer, part);
+      for (const part of node.namespace.split("/").filter(Boolean).slice(0, DEEPEST)) layer = inside(layer, part);
       layer.nodes.push(node);
       this.byId.set(node.id, node);
       this.layerOf.set(node.id, layer);
@@ -67,12 +71,24 @@ export class Layers {
     return this.layerOf.get(id) ?? this.root;
   }
 
-  /** Returns the boxes of a layer and the lines between them, with the boxes beside the layer that lines lead to. */
-  content(layer: Layer, withConstants: boolean): { boxes: Box[]; lines: Line[]; hidden: number } {
+  /**
+   * Returns the boxes of a layer and the lines between them, with the boxes beside the layer that lines lead to. Of a
+   * large layer it has the first boxes and the chosen one; `more` is the number of others.
+   */
+  content(
+    layer: Layer,
+    withConstants: boolean,
+    chosen?: string,
+  ): { boxes: Box[]; lines: Line[]; hidden: number; more: number } {
     const boxes = new Map<string, Box>();
+    let more = 0;
+    const add = (one: Box) => {
+      if (boxes.size < MOST_BOXES || one.id === chosen) boxes.set(one.id, one);
+      else more++;
+    };
     const isShown = (node: GraphNode) => withConstants || !CONSTANT.has(kindOf(node));
     for (const inner of layer.layers.values()) {
-      boxes.set(`/${inner.name}`, {
+      add({
         id: `/${inner.name}`,
         title: inner.name,
         detail: `${inner.total} nodes`,
@@ -81,7 +97,7 @@ export class Layers {
         layer: inner,
       });
     }
-    for (const node of layer.nodes) if (isShown(node)) boxes.set(node.id, box(node, ""));
+    for (const node of layer.nodes) if (isShown(node)) add(box(node, ""));
     const lines = new Map<string, Line>();
     let beside = 0;
     for (const to of this.nodes) {
@@ -91,6 +107,7 @@ export class Layers {
         if (!from || !isShown(from)) continue;
         const [source, target] = [this.boxOf(from, layer), this.boxOf(to, layer)];
         if (source === target || (source === null && target === null)) continue;
+        if ([source, target].some((end) => end !== null && !boxes.has(end))) continue;
         // A line to another layer ends at a box for what is there.
         if ((source === null || target === null) && ++beside > MOST) continue;
         for (const [end, node] of [
@@ -104,7 +121,7 @@ export class Layers {
         lines.set(`${begin}\0${end}\0${text}`, { from: begin, to: end, text });
       }
     }
-    return { boxes: [...boxes.values()], ...short([...boxes.keys()], [...lines.values()]) };
+    return { boxes: [...boxes.values()], ...short([...boxes.keys()], [...lines.values()]), more };
   }
 
   /** Returns the id of the box of a layer that has a node; null if the node is elsewhere. */
@@ -135,6 +152,7 @@ export class Layers {
           inner.nodes.push(one);
         }
       }
+      this.split(inner);
     }
     layer.nodes = layer.nodes.filter((node) => this.layerOf.get(node.id) === layer);
   }

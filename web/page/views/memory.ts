@@ -15,19 +15,25 @@ const HEIGHT = 360;
 const CURVE = 70;
 const LEFT = 74;
 const BOTTOM = 34;
+const MOST_PICTURES = 20;
 const MOST_DRAWN = 4000;
 const MOST_POINTS = 2000;
 
 export async function memory(file: Opened): Promise<Child> {
   const document = await file.ask("memory");
   if (document.methods.length === 0) return h("p", { class: "empty" }, "This file plans no memory.");
+  // A page with the documents inside says how many tensors it leaves out, but for those with long texts.
+  const leftOut = document.methods.flatMap(({ arenas }) => arenas).reduce((sum, one) => sum + countOf(one) - one.tensors.length, 0);
+  const isKnown = file.omitted("memory") <= leftOut;
+  let left = MOST_PICTURES;
+  const hasPicture = (arena: Arena) => arena.tensors.length > 0 && left-- > 0;
   return [
     h("h1", { class: "hidden" }, "Memory"),
     document.methods.slice(0, 20).map((method) =>
       card(
         `${method.name} · ${size(method.planned ?? 0)} planned`,
         method.arenas.length === 0 && h("p", { class: "note" }, "No arena: nothing is planned."),
-        method.arenas.map((arena) => arenaPicture(arena, method.instructions)),
+        arenas(method, hasPicture, isKnown),
         outside(method),
         pools(method.pools),
       ),
@@ -37,7 +43,25 @@ export async function memory(file: Opened): Promise<Child> {
   ];
 }
 
-function arenaPicture(arena: Arena, instructions: number): Child {
+/** Returns the pictures of arenas, and the rest in a table. */
+function arenas(method: Method, hasPicture: (arena: Arena) => boolean, isKnown: boolean): Child {
+  const rest: Arena[] = [];
+  const pictures: Child[] = [];
+  for (const arena of method.arenas) {
+    if (hasPicture(arena)) pictures.push(arenaPicture(arena, method.instructions, isKnown));
+    else rest.push(arena);
+  }
+  const rows = rest.map((one) => [one.id, countOf(one), count(one.planned ?? 0), count(one.peak)].map(String));
+  return [
+    pictures,
+    rest.length > 0 && table("Other arenas", ["arena", "tensors", "planned bytes", "live at the peak"], rows),
+  ];
+}
+
+/** The number of tensors of an arena, of which a page with the documents inside may have the largest. */
+const countOf = (arena: Arena & { tensor_count?: number }) => arena.tensor_count ?? arena.tensors.length;
+
+function arenaPicture(arena: Arena, instructions: number, isKnown: boolean): Child {
   const reach = Math.max(arena.planned ?? 0, arena.reach, 1);
   const steps = Math.max(instructions, 1);
   const x = scaleLinear([0, steps], [LEFT, WIDTH - 8]);
@@ -69,22 +93,25 @@ function arenaPicture(arena: Arena, instructions: number): Child {
       s("title", {}, words(tensor)),
     );
   });
-  const live = curve(
-    drawn.filter((tensor) => !tensor.view),
-    first,
-    end,
-    steps,
-  );
-  const most = live.reduce((one, other) => Math.max(one, other), 1);
-  const level = scaleLinear([0, most], [HEIGHT + 22 + CURVE, HEIGHT + 22]);
+  const all = countOf(arena);
+  // Some of the tensors would give another curve.
+  const isWhole = isKnown && drawn.length === all;
   // A long method has a point for several instructions: the most of them.
   const width = Math.ceil(steps / MOST_POINTS);
-  const points = Array.from({ length: Math.ceil(steps / width) }, (_, nth) =>
-    live.slice(nth * width, (nth + 1) * width),
-  );
-  const line = points
-    .map((part, nth) => {
-      const [left, right, top] = [x(nth * width), x(Math.min((nth + 1) * width, steps)), level(Math.max(...part))];
+  const live = isWhole
+    ? curve(
+        drawn.filter((tensor) => !tensor.view),
+        first,
+        end,
+        steps,
+        width,
+      )
+    : [];
+  const most = live.reduce((one, other) => Math.max(one, other), 1);
+  const level = scaleLinear([0, most], [HEIGHT + 22 + CURVE, HEIGHT + 22]);
+  const line = live
+    .map((bytes, nth) => {
+      const [left, right, top] = [x(nth * width), x(Math.min((nth + 1) * width, steps)), level(bytes)];
       return `${left} ${top}L${right} ${top}`;
     })
     .join("L");
@@ -104,8 +131,10 @@ function arenaPicture(arena: Arena, instructions: number): Child {
         cursor.setAttribute("x2", String(x(step + 0.5)));
         cursor.setAttribute("visibility", "visible");
         if (!(event.target as Element).closest(".tensor")) {
+          const bytes = live[Math.floor(step / width)];
+          const said = bytes === undefined ? "" : `${width > 1 ? "at most " : ""}${size(bytes)} live, `;
           detail.textContent =
-            `Instruction ${step}: ${size(live[step] ?? 0)} live, ` +
+            `Instruction ${step}: ${said}` +
             many(tensors.filter((tensor) => first(tensor) <= step && step < end(tensor)).length, "tensor");
         }
       },
@@ -125,9 +154,11 @@ function arenaPicture(arena: Arena, instructions: number): Child {
       ),
     s("text", { class: "axis", x: WIDTH - 8, y: HEIGHT + 22 + CURVE + 32, "text-anchor": "end" }, "instruction"),
     boxes,
-    s("path", { class: "live", d: `M${x(0)} ${level(0)}L${line}L${x(steps)} ${level(0)}Z` }),
-    s("text", { class: "axis", x: LEFT - 8, y: HEIGHT + 32, "text-anchor": "end" }, size(most)),
-    s("text", { class: "axis", x: LEFT - 8, y: HEIGHT + 22 + CURVE, "text-anchor": "end" }, "live"),
+    isWhole && [
+      s("path", { class: "live", d: `M${x(0)} ${level(0)}L${line}L${x(steps)} ${level(0)}Z` }),
+      s("text", { class: "axis", x: LEFT - 8, y: HEIGHT + 32, "text-anchor": "end" }, size(most)),
+      s("text", { class: "axis", x: LEFT - 8, y: HEIGHT + 22 + CURVE, "text-anchor": "end" }, "live"),
+    ],
     cursor,
   );
   const at = arena.peak_at;
@@ -150,6 +181,12 @@ function arenaPicture(arena: Arena, instructions: number): Child {
       ),
     ),
     at && h("p", { class: "note" }, `The peak is at instruction ${at.instruction}: ${at.does}.`),
+    !isWhole &&
+      h(
+        "p",
+        { class: "note" },
+        `The picture has the largest ${count(drawn.length)} of ${isKnown ? count(all) : "more"} tensors, so there is no curve of live bytes.`,
+      ),
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Picture of arena ${arena.id}` }, picture),
     detail,
     h(
@@ -160,7 +197,7 @@ function arenaPicture(arena: Arena, instructions: number): Child {
     h(
       "details",
       {},
-      h("summary", {}, `All ${many(tensors.length, "tensor")} as a table`),
+      h("summary", {}, `${isWhole ? "All " : ""}${many(tensors.length, "tensor")} as a table`),
       table(
         `Tensors of arena ${arena.id}`,
         ["tensor", "type", "bytes", "offset", "live"],
@@ -176,8 +213,17 @@ function arenaPicture(arena: Arena, instructions: number): Child {
   );
 }
 
-/** Counts the different bytes that are live at each instruction: what several tensors share counts once. */
-function curve(tensors: Tensor[], first: (tensor: Tensor) => number, end: (tensor: Tensor) => number, steps: number): number[] {
+/**
+ * Counts the different bytes that are live, the most of each `width` instructions: what several tensors share counts
+ * once.
+ */
+function curve(
+  tensors: Tensor[],
+  first: (tensor: Tensor) => number,
+  end: (tensor: Tensor) => number,
+  steps: number,
+  width: number,
+): number[] {
   const edges = [...new Set(tensors.flatMap((tensor) => [tensor.offset, tensor.offset + tensor.bytes]))].sort(
     (one, other) => one - other,
   );
@@ -188,18 +234,21 @@ function curve(tensors: Tensor[], first: (tensor: Tensor) => number, end: (tenso
     [Math.max(end(tensor), first(tensor) + 1), tensor, -1],
   ]);
   events.sort((one, other) => one[0] - other[0]);
-  const live = new Array<number>(steps).fill(0);
+  const live = new Array<number>(Math.ceil(steps / width)).fill(0);
   let [sum, next] = [0, 0];
-  for (let step = 0; step < steps; step++) {
-    for (; next < events.length && events[next]![0] <= step; next++) {
-      const [, tensor, by] = events[next]!;
+  for (let nth = 0; nth < live.length; nth++) {
+    // What begins in these instructions comes after what was live before.
+    if (next >= events.length || events[next]![0] > nth * width) live[nth] = sum;
+    while (next < events.length && events[next]![0] < (nth + 1) * width) {
+      const [step, tensor, by] = events[next++]!;
       for (let at = index.get(tensor.offset)!; at < index.get(tensor.offset + tensor.bytes)!; at++) {
         const before = users[at]!;
         users[at] = before + by;
         if (before === 0 || before + by === 0) sum += by * (edges[at + 1]! - edges[at]!);
       }
+      // The number after all events of an instruction is what is live in it.
+      if (events[next]?.[0] !== step) live[nth] = Math.max(live[nth]!, sum);
     }
-    live[step] = sum;
   }
   return live;
 }

@@ -12,7 +12,7 @@ export async function operators(file: Opened): Promise<Child> {
   const [info] = (await file.ask("info")).files;
   if (info?.kind === "etdump") return profile(file);
   const ops = await file.ask("ops");
-  const most = Math.max(...ops.operators.map((row) => row.calls), 1);
+  const most = ops.operators.reduce((most, row) => Math.max(most, row.calls), 1);
   return [
     h("h1", { class: "hidden" }, "Operators"),
     card(
@@ -63,7 +63,7 @@ export async function operators(file: Opened): Promise<Child> {
 async function profile(file: Opened): Promise<Child> {
   const document = await file.ask("profile");
   const rows = <Row extends { time: Time }>(title: string, all: Row[], name: (row: Row) => string) => {
-    const whole = Math.max(...all.map((row) => row.time.total), 1);
+    const whole = all.reduce((most, row) => Math.max(most, row.time.total), 1);
     return (
       all.length > 0 &&
       card(
