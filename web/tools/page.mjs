@@ -58,7 +58,7 @@ async function site() {
   mkdirSync(folder);
   await build({
     ...options,
-    entryPoints: ["main", "worker"].map((name) => at(`page/${name}.ts`).pathname),
+    entryPoints: ["main.ts", "worker.ts", "page.css"].map((name) => at(`page/${name}`).pathname),
     outdir: folder.pathname,
     splitting: true,
     legalComments: "linked",
@@ -67,6 +67,6 @@ async function site() {
   if (!connect.every((origin) => /^https:\/\/[\w.-]+$/.test(origin))) throw new Error("PTE_PAGE_CONNECT: not origins");
   const html = text("page/index.html").replace("'self'CONNECT", ["'self'", ...connect].join(" "));
   writeFileSync(new URL("index.html", folder), html);
-  for (const name of ["page.css", "icon.svg"]) copyFileSync(at(`page/${name}`), new URL(name, folder));
+  copyFileSync(at("page/icon.svg"), new URL("icon.svg", folder));
   copyFileSync(at("dist/pte.wasm"), new URL("pte.wasm", folder));
 }

@@ -235,9 +235,8 @@ fn page_shows_the_largest_parts_of_a_long_file() {
 fn page_of_a_long_name_is_written_and_short() {
     let folder = tempfile::tempdir().unwrap();
     for length in [3000, 100_000] {
-        let mut ptd = ::pte::build::PtdBuilder::new();
-        ptd.blob("n".repeat(length), vec![1; 8]).unwrap();
-        let page = contents_of_data(folder.path(), ptd);
+        let made = hostile(folder.path(), &"n".repeat(length));
+        let page = contents(made.to_str().unwrap());
         assert!(!page["fields"].as_array().unwrap().is_empty());
         let length = page.to_string().len();
         assert!(length < 300_000, "{length}");
