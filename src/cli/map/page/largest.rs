@@ -6,8 +6,8 @@ use pte::map::SizeTree;
 
 use crate::text::grouped;
 
-/// Leaves out the smallest parts of a file, until the JSON of the tree has about `room` bytes. Each part keeps its bytes:
-/// what it lost is a last part of it, "N smaller parts". Returns the number of parts that were left out.
+/// Leaves out the smallest parts of a file, until the JSON of the tree has about `room` bytes. Each part keeps its
+/// bytes: what it lost is a last part of it, "N smaller parts". Returns the number of parts that were left out.
 pub(super) fn keep(file: &mut SizeTree, room: usize) -> u64 {
     let mut all = Vec::new();
     list(&file.parts, &mut all);
