@@ -8,6 +8,8 @@ use pte_tests::hostile::families;
 
 use crate::abi::pte_refusal;
 use crate::abi::pte_status::{PTE_OK, PTE_REFUSED};
+use crate::ffi::file::*;
+use crate::ffi::report::*;
 use crate::ffi::*;
 use crate::memory::arena::GROWN;
 

@@ -55,24 +55,6 @@ typedef enum {
 } pte_status;
 
 /**
- * How bad a finding is.
- */
-typedef enum {
-    /**
-     * Worth knowing.
-     */
-    PTE_NOTE = 0,
-    /**
-     * Probably a mistake.
-     */
-    PTE_WARNING = 1,
-    /**
-     * The official runtime refuses the file, crashes on it or misreads it.
-     */
-    PTE_ERROR = 2,
-} pte_severity;
-
-/**
  * The type of a value.
  */
 typedef enum {
@@ -141,6 +123,24 @@ typedef enum {
 } pte_storage;
 
 /**
+ * How bad a finding is.
+ */
+typedef enum {
+    /**
+     * Worth knowing.
+     */
+    PTE_NOTE = 0,
+    /**
+     * Probably a mistake.
+     */
+    PTE_WARNING = 1,
+    /**
+     * The official runtime refuses the file, crashes on it or misreads it.
+     */
+    PTE_ERROR = 2,
+} pte_severity;
+
+/**
  * A file whose structure is proven. It never changes.
  */
 typedef struct pte_file pte_file;
@@ -205,48 +205,6 @@ typedef struct {
      */
     size_t size;
 } pte_text;
-
-/**
- * A finding. All texts are escaped, and belong to the report.
- */
-typedef struct {
-    /**
-     * The id of the rule, such as "tensor-shape"; docs/rules.md describes each. Ids never change their meaning.
-     */
-    pte_text rule;
-    /**
-     * The severity, by the options of the check.
-     */
-    pte_severity severity;
-    /**
-     * Whether `offset` is set: a finding may be about the file as a whole.
-     */
-    bool has_offset;
-    /**
-     * The offset of the wrong bytes in the file.
-     */
-    uint64_t offset;
-    /**
-     * The path from the root table to these bytes; may be empty.
-     */
-    pte_text path;
-    /**
-     * What is wrong, with the values and the limits.
-     */
-    pte_text message;
-    /**
-     * The consequence; may be empty.
-     */
-    pte_text why;
-    /**
-     * What to do; may be empty.
-     */
-    pte_text help;
-    /**
-     * The name of the data file that the finding is in; empty for the checked file itself.
-     */
-    pte_text data_file;
-} pte_finding;
 
 /**
  * A method of a program.
@@ -345,6 +303,48 @@ typedef struct {
     pte_text text;
 } pte_value;
 
+/**
+ * A finding. All texts are escaped, and belong to the report.
+ */
+typedef struct {
+    /**
+     * The id of the rule, such as "tensor-shape"; docs/rules.md describes each. Ids never change their meaning.
+     */
+    pte_text rule;
+    /**
+     * The severity, by the options of the check.
+     */
+    pte_severity severity;
+    /**
+     * Whether `offset` is set: a finding may be about the file as a whole.
+     */
+    bool has_offset;
+    /**
+     * The offset of the wrong bytes in the file.
+     */
+    uint64_t offset;
+    /**
+     * The path from the root table to these bytes; may be empty.
+     */
+    pte_text path;
+    /**
+     * What is wrong, with the values and the limits.
+     */
+    pte_text message;
+    /**
+     * The consequence; may be empty.
+     */
+    pte_text why;
+    /**
+     * What to do; may be empty.
+     */
+    pte_text help;
+    /**
+     * The name of the data file that the finding is in; empty for the checked file itself.
+     */
+    pte_text data_file;
+} pte_finding;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -381,6 +381,109 @@ pte_status pte_verify(const void *data,
 pte_status pte_verify_refusal(const void *data,
                               size_t size,
                               pte_refusal *refusal);
+
+/**
+ * Proves the structure of a .pte or .ptd file, and opens it. Rules are not checked: that is pte_check.
+ *
+ * The tables are copied, so names, shapes and offsets stay as proven if the buffer changes. Data is not
+ * copied: the buffer must stay until the file is freed. `options` may be NULL. `*file` is NULL unless PTE_OK is
+ * returned.
+ */
+pte_status pte_file_open(const void *data,
+                         size_t size,
+                         const pte_options *options,
+                         pte_file **file);
+
+/**
+ * Closes a file. Does nothing for NULL.
+ */
+void pte_file_free(pte_file *file);
+
+/**
+ * Returns whether the file is a program (.pte), and not a data file (.ptd); false for NULL.
+ */
+bool pte_file_is_program(const pte_file *file);
+
+/**
+ * Gives a summary as JSON: the document pte.info/1, as `pte info --json` prints it. Free it by pte_text_free.
+ */
+pte_status pte_file_summary_json(const pte_file *file,
+                                 char **text,
+                                 size_t *size);
+
+/**
+ * Returns the number of methods; 0 for a data file.
+ */
+size_t pte_file_method_count(const pte_file *file);
+
+/**
+ * Gives method `index`.
+ */
+pte_status pte_file_method(const pte_file *file, size_t index, pte_method *method);
+
+/**
+ * Gives the index of the first method with a name, which is the one that runs. The name has `size` bytes.
+ */
+pte_status pte_file_find_method(const pte_file *file,
+                                const char *name,
+                                size_t size,
+                                size_t *index);
+
+/**
+ * Gives the size in bytes of planned arena `index` of a method. The memory id of arena 0 is 1.
+ */
+pte_status pte_method_arena(const pte_file *file, size_t method, size_t index, uint64_t *size);
+
+/**
+ * Gives the id of the backend of delegate `index` of a method as `value->name`, and its payload as its data.
+ */
+pte_status pte_method_delegate(const pte_file *file,
+                               size_t method,
+                               size_t index,
+                               pte_value *value);
+
+/**
+ * Gives input `index` of a method.
+ */
+pte_status pte_method_input(const pte_file *file, size_t method, size_t index, pte_value *value);
+
+/**
+ * Gives output `index` of a method.
+ */
+pte_status pte_method_output(const pte_file *file, size_t method, size_t index, pte_value *value);
+
+/**
+ * Gives value `index` of a method: inputs, outputs, constants and what is computed.
+ */
+pte_status pte_method_value(const pte_file *file, size_t method, size_t index, pte_value *value);
+
+/**
+ * Gives the first tensor of a program with a fully qualified name, or the entry of a data file. The name has `size`
+ * bytes. The search takes time for each tensor.
+ */
+pte_status pte_file_find_tensor(const pte_file *file,
+                                const char *name,
+                                size_t size,
+                                pte_value *value);
+
+/**
+ * Returns the number of named data of a program, or of the entries of a data file.
+ */
+size_t pte_file_data_count(const pte_file *file);
+
+/**
+ * Gives named data `index` of a program, or entry `index` of a data file.
+ */
+pte_status pte_file_data(const pte_file *file, size_t index, pte_value *value);
+
+/**
+ * Gives the first named data of a program with a key, or entry of a data file. The key has `size` bytes. The search
+ * takes time for each key.
+ */
+pte_status pte_file_find_data(const pte_file *file,
+                              const char *key,
+                              size_t size,
+                              pte_value *value);
 
 /**
  * Makes options with the defaults: every rule at its own severity, the limits for untrusted files.
@@ -528,109 +631,6 @@ pte_status pte_report_sarif(const pte_report *report, char **text, size_t *size)
  * Frees a document. Does nothing for NULL.
  */
 void pte_text_free(char *text);
-
-/**
- * Proves the structure of a .pte or .ptd file, and opens it. Rules are not checked: that is pte_check.
- *
- * The tables are copied, so names, shapes and offsets stay as proven if the buffer changes. Data is not
- * copied: the buffer must stay until the file is freed. `options` may be NULL. `*file` is NULL unless PTE_OK is
- * returned.
- */
-pte_status pte_file_open(const void *data,
-                         size_t size,
-                         const pte_options *options,
-                         pte_file **file);
-
-/**
- * Closes a file. Does nothing for NULL.
- */
-void pte_file_free(pte_file *file);
-
-/**
- * Returns whether the file is a program (.pte), and not a data file (.ptd); false for NULL.
- */
-bool pte_file_is_program(const pte_file *file);
-
-/**
- * Gives a summary as JSON: the document pte.info/1, as `pte info --json` prints it. Free it by pte_text_free.
- */
-pte_status pte_file_summary_json(const pte_file *file,
-                                 char **text,
-                                 size_t *size);
-
-/**
- * Returns the number of methods; 0 for a data file.
- */
-size_t pte_file_method_count(const pte_file *file);
-
-/**
- * Gives method `index`.
- */
-pte_status pte_file_method(const pte_file *file, size_t index, pte_method *method);
-
-/**
- * Gives the index of the first method with a name, which is the one that runs. The name has `size` bytes.
- */
-pte_status pte_file_find_method(const pte_file *file,
-                                const char *name,
-                                size_t size,
-                                size_t *index);
-
-/**
- * Gives the size in bytes of planned arena `index` of a method. The memory id of arena 0 is 1.
- */
-pte_status pte_method_arena(const pte_file *file, size_t method, size_t index, uint64_t *size);
-
-/**
- * Gives the id of the backend of delegate `index` of a method as `value->name`, and its payload as its data.
- */
-pte_status pte_method_delegate(const pte_file *file,
-                               size_t method,
-                               size_t index,
-                               pte_value *value);
-
-/**
- * Gives input `index` of a method.
- */
-pte_status pte_method_input(const pte_file *file, size_t method, size_t index, pte_value *value);
-
-/**
- * Gives output `index` of a method.
- */
-pte_status pte_method_output(const pte_file *file, size_t method, size_t index, pte_value *value);
-
-/**
- * Gives value `index` of a method: inputs, outputs, constants and what is computed.
- */
-pte_status pte_method_value(const pte_file *file, size_t method, size_t index, pte_value *value);
-
-/**
- * Gives the first tensor of a program with a fully qualified name, or the entry of a data file. The name has `size`
- * bytes. The search takes time for each tensor.
- */
-pte_status pte_file_find_tensor(const pte_file *file,
-                                const char *name,
-                                size_t size,
-                                pte_value *value);
-
-/**
- * Returns the number of named data of a program, or of the entries of a data file.
- */
-size_t pte_file_data_count(const pte_file *file);
-
-/**
- * Gives named data `index` of a program, or entry `index` of a data file.
- */
-pte_status pte_file_data(const pte_file *file, size_t index, pte_value *value);
-
-/**
- * Gives the first named data of a program with a key, or entry of a data file. The key has `size` bytes. The search
- * takes time for each key.
- */
-pte_status pte_file_find_data(const pte_file *file,
-                              const char *key,
-                              size_t size,
-                              pte_value *value);
 
 #ifdef __cplusplus
 }  // extern "C"
