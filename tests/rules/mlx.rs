@@ -75,3 +75,102 @@ fn where_a_scan_begins_is_not_read() {
     let found = judged(&[json!([]), scan, json!([copy(1, 3)])]);
     assert!(found.iter().all(|(rule, _)| rule != "mlx-order"), "{found:?}");
 }
+
+/// Instructions that the backend takes, and for each a value of a field that it does not take.
+#[test]
+fn each_number_list_and_text_of_an_instruction_is_judged() {
+    let (tensor, value) = (json!({"idx": 1}), json!({"idx": 0}));
+    let number = |literal: i64| json!({"literal": literal});
+    let datatype = "no datatype of MLX";
+    let range = json!({"out": tensor, "start": number(0), "stop": number(4), "step": number(1)});
+    let divided = json!({"a": number(7), "b": number(2), "out": value});
+    let filled =
+        json!({"out": tensor, "shape": [number(2)], "v": {"literal": 0.5}, "scalar_type": 6});
+    let gathered =
+        json!({"x": tensor, "indices": [tensor], "out": tensor, "axes": [0], "slice_sizes": [1]});
+    let padded =
+        json!({"x": tensor, "out": tensor, "pad_width": [number(1), number(1)], "mode": "edge"});
+    let random = json!({"out": tensor, "shape": [number(2)], "width": 4});
+    let scanned = json!({"originals": [tensor], "sliced": [tensor], "outputs": [], "carry": [], "body_chain_idx": 2});
+    let place = json!({"axis": number(0), "start": number(0), "stop": number(1), "step": 1});
+    let with = |fields: &Value, more: Value| {
+        let mut all = fields.as_object().unwrap().clone();
+        all.extend(more.as_object().unwrap().clone());
+        Value::Object(all)
+    };
+    let sliced = with(&place, json!({"x": tensor, "out": tensor}));
+    let updated = with(&place, json!({"dst": tensor, "update": tensor, "out": tensor}));
+    let split = json!({"x": tensor, "outs": [tensor, tensor], "sizes": [number(1), number(2)]});
+    let attended = json!({"q": tensor, "k": tensor, "v": tensor, "position": tensor, "out": tensor,
+        "layer_id": 0, "scale": 1.0});
+    let unknown = json!({"x": tensor, "out": tensor, "scalar_type": 6});
+    let stored =
+        json!({"w": tensor, "scales": tensor, "out": tensor, "mode": "affine", "dtype": 6});
+    let taken = json!({"x": tensor, "out": tensor, "index": {"kind": 0}});
+    let triangle = json!({"out": tensor, "n": number(2), "m": number(2), "scalar_type": 6});
+    for (operator, fields, field, wrong, message) in [
+        ("ARangeNode", &range, "scalar_type", json!(7), datatype),
+        ("ARangeNode", &range, "step", number(0), "0 is not allowed"),
+        ("AsTypeNode", &unknown, "scalar_type", json!(7), datatype),
+        ("DequantizeNode", &stored, "dtype", json!(7), datatype),
+        ("FloorDivideIntNode", &divided, "b", number(0), "0 is not allowed"),
+        (
+            "FullLikeNode",
+            &with(&unknown, json!({"v": {"literal": 0.5}})),
+            "scalar_type",
+            json!(7),
+            datatype,
+        ),
+        ("FullNode", &filled, "scalar_type", json!(7), datatype),
+        ("FullNode", &filled, "shape", json!([number(0)]), "0 is not allowed"),
+        ("GatherNode", &gathered, "axes", json!([-1]), "-1 is not allowed"),
+        ("GatherNode", &gathered, "indices", json!([tensor, tensor]), "there are 2, and 1 axes"),
+        ("GatherNode", &gathered, "slice_sizes", json!([0]), "0 is not allowed"),
+        ("ModIntNode", &divided, "b", number(0), "0 is not allowed"),
+        ("PadNode", &padded, "mode", json!("reflect"), "does not have \"reflect\""),
+        ("PadNode", &padded, "pad_width", json!([number(1)]), "expected pairs"),
+        ("RandomBitsNode", &random, "shape", json!([number(0)]), "0 is not allowed"),
+        ("RandomBitsNode", &random, "width", json!(3), "3 is not allowed"),
+        (
+            "RepeatNode",
+            &json!({"x": tensor, "out": tensor, "repeats": number(1)}),
+            "repeats",
+            number(0),
+            "0 is not",
+        ),
+        ("ScanNode", &scanned, "originals", json!([]), "the list is empty"),
+        ("ScanNode", &scanned, "originals", json!([tensor, tensor]), "there are 2, and 1 sliced"),
+        ("SliceNode", &sliced, "step", json!(0), "0 is not allowed"),
+        ("SliceUpdateNode", &updated, "step", json!(-1), "-1 is not allowed"),
+        ("SplitNode", &split, "sizes", json!([]), "the list is empty"),
+        (
+            "SplitNode",
+            &split,
+            "sizes",
+            json!([number(1), number(1), number(1)]),
+            "there are 3, and 2 outs",
+        ),
+        ("TakeNode", &taken, "index", json!({"kind": 3}), "3 is no kind"),
+        ("TriNode", &triangle, "scalar_type", json!(7), datatype),
+        ("UpdateAndAttendNode", &attended, "layer_id", Value::Null, "it is missing"),
+        ("UpdateAndAttendNode", &attended, "out_dtype", json!(7), datatype),
+        ("UpdateAndAttendNode", &attended, "scale", Value::Null, "it is missing"),
+    ] {
+        let instruction = |fields: &Value| json!([{"op_type": operator, "op": fields}]);
+        let of_rule = |fields: &Value| {
+            let mut found = judged(&[instruction(fields), json!([])]);
+            found.retain(|(rule, _)| rule == "mlx-attribute");
+            found
+        };
+        let sound = of_rule(fields);
+        assert!(sound.is_empty(), "{operator}: {sound:?}");
+        let mut broken = fields.clone();
+        broken[field] = wrong;
+        if broken[field].is_null() {
+            broken.as_object_mut().unwrap().remove(field);
+        }
+        let found = of_rule(&broken);
+        is_broken(&found, "mlx-attribute", &format!("{field}: "));
+        is_broken(&found, "mlx-attribute", message);
+    }
+}
