@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -14,8 +14,8 @@ use super::{BASIC, LINEAR, command, files, good, pte, text};
 /// A running command, which ends with the test.
 pub(super) struct Server {
     child: Child,
-    /// The folder of temporary files, and the folder that the command runs in.
-    _folder: TempDir,
+    /// The folder of temporary files.
+    folder: TempDir,
     host: String,
     token: String,
 }
@@ -26,23 +26,20 @@ impl Server {
     }
 
     fn in_folder(folder: TempDir, current: &Path, files: &[&str]) -> Self {
-        let mut child = command()
-            .args(["view", "--no-open"])
-            .args(files)
-            .env("TMPDIR", folder.path())
-            .current_dir(current)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = command();
+        command.args(["view", "--no-open"]).args(files).current_dir(current);
+        Self::of(command, folder)
+    }
+
+    /// Starts a command, whose temporary files are in `folder`, and reads the address that it prints.
+    fn of(mut command: Command, folder: TempDir) -> Self {
+        let mut child =
+            command.env("TMPDIR", folder.path()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let (host, token) = line.strip_prefix("http://").unwrap().split_once('/').unwrap();
-        Self {
-            child,
-            _folder: folder,
-            host: host.into(),
-            token: token.trim_end_matches("/\n").into(),
-        }
+        let (host, token) = (host.into(), token.trim_end_matches("/\n").into());
+        Self { child, folder, host, token }
     }
 
     pub(super) fn url(&self) -> String {
@@ -178,33 +175,21 @@ fn view_opens_the_browser_at_an_address_that_works_once() {
     std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o755)).unwrap();
     std::fs::copy(&opener, folder.path().join("open")).unwrap();
     let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
-    let mut child = command()
-        .args(["view".as_ref(), files::path(LINEAR).as_os_str()])
-        .env("TMPDIR", folder.path())
-        .env("PATH", path)
-        .current_dir(folder.path())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let (host, token) = line.strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let mut command = command();
+    command.args(["view".as_ref(), files::path(LINEAR).as_os_str()]);
+    command.env("PATH", path).current_dir(folder.path());
+    let mut server = Server::of(command, folder);
     let begun = Instant::now();
     while !opened.exists() && begun.elapsed() < Duration::from_secs(30) {
         std::thread::sleep(Duration::from_millis(10));
     }
     let url = std::fs::read_to_string(&opened).unwrap();
-    let once = url.trim().strip_prefix(&format!("http://{host}/")).unwrap();
-    let server = Server {
-        child,
-        _folder: folder,
-        host: host.into(),
-        token: once.trim_end_matches('/').into(),
-    };
-    assert_ne!(once, token.trim());
+    let once = url.trim().strip_prefix(&format!("http://{}/", server.host)).unwrap();
+    let token = core::mem::replace(&mut server.token, once.trim_end_matches('/').into());
+    assert_ne!(server.token, token);
     assert_eq!(server.get("0/info").0, 404, "it gives no file");
     let (status, body) = server.get("");
-    assert!(status == 200 && text(&body).contains(token.trim()), "{}", text(&body));
+    assert!(status == 200 && text(&body).contains(&token), "{}", text(&body));
     assert_eq!(server.get("").0, 404, "the second time");
 }
 
@@ -328,19 +313,12 @@ fn view_takes_files_of_this_disk() {
 #[cfg(target_os = "linux")]
 #[test]
 fn view_ends_at_ctrl_c() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut child = command()
-        .args(["view", "--no-open", LINEAR])
-        .env("TMPDIR", folder.path())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let left = || std::fs::read_dir(folder.path()).unwrap().count();
+    let mut server = Server::new(&[LINEAR]);
+    let folder = server.folder.path().to_owned();
+    let left = || std::fs::read_dir(&folder).unwrap().count();
     assert_eq!(left(), 1);
-    let id = child.id().to_string();
-    assert!(std::process::Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
-    assert!(!child.wait().unwrap().success());
+    let id = server.child.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    assert!(!server.child.wait().unwrap().success());
     assert_eq!(left(), 0);
 }
