@@ -34,7 +34,7 @@ rules! {
     "mlx";
 
     MLX_SIZE = Error "mlx-size"
-        "An MLX graph has at most 1,000,000 tensors and values, and no longer list."
+        "An MLX graph has at most 1,000,000 tensors, values, chains, slots and instructions of a chain."
         "The loader refuses it."
         LOWER_AGAIN
         Refuses ["11.9"];
@@ -70,11 +70,11 @@ rules! {
         Refuses ["11.9"];
     MLX_OPERAND = Error "mlx-operand"
         "The instructions of an MLX graph name tensors, values and chains that it has."
-        "The run ends with an error when it comes to the instruction."
+        "The loader refuses the graph, or the run ends with an error at the instruction."
         LOWER_AGAIN
         Refuses ["11.9"];
     MLX_ATTRIBUTE = Error "mlx-attribute"
-        "The numbers, lists and texts of an MLX instruction are such that the backend takes."
+        "The numbers, lists and texts of an MLX instruction are some that the backend takes."
         "The run ends with an error when it comes to the instruction. A loop reads past a list."
         LOWER_AGAIN
         Misreads ["11.9"];
@@ -84,7 +84,7 @@ rules! {
         LOWER_AGAIN
         Refuses ["11.9"];
     MLX_KERNEL = Note "mlx-kernel"
-        "An MLX graph has no kernel of its own."
+        "An MLX graph has no node with the source code of a Metal kernel."
         "The processor runs the source code of the kernel, if the runtime was built for that: most refuse the run."
         "Run only kernels of people whom you trust."
         Refuses ["11.9"];

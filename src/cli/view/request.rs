@@ -86,8 +86,8 @@ impl Request {
                 hosts.push(value.trim_matches([' ', '\t']));
             }
         }
-        // A page of another site may resolve its own name to this address, but cannot name another one. The port
-        // may be that of a tunnel.
+        // A page of another site may resolve its own name to this address, but cannot send another name. The port
+        // may be that of an SSH tunnel.
         let [host] = hosts[..] else { return Err(Refused::Forbidden) };
         let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
         if !["127.0.0.1", "localhost"].contains(&name) {
@@ -196,7 +196,7 @@ mod tests {
             assert_eq!(parse(head).unwrap_err(), why, "{head:?}");
         }
         assert_eq!(Request::parse(b"GET /\xff\r\n\r\n").unwrap_err(), Refused::BadRequest);
-        // A tunnel has a port of its own.
+        // The port of an SSH tunnel differs from that of the server.
         parse("GET /token/ HTTP/1.1\r\nHost: localhost:8000\r\n\r\n").unwrap();
     }
 }

@@ -28,7 +28,7 @@ enum Need {
     Filled,
     /// The list has as many elements as another field.
     AsLongAs(&'static str),
-    /// The list has one element, or as many as another field.
+    /// The list has one element, or as many elements as another list.
     OneOrAsLongAs(&'static str),
     /// The list has at least as many elements as another field.
     CoveredBy(&'static str),

@@ -107,8 +107,8 @@ fn input_shape(arg: Tensor<'_>, tensor: VkTensor<'_>) -> Result<(), String> {
     }
 }
 
-/// Judges the sizes of an output. The backend resizes it to the sizes of its own tensor, which are the upper bounds if
-/// `is_full`.
+/// Judges the sizes of an output. The backend resizes it to the sizes of the graph's tensor, which are the upper
+/// bounds if `is_full`.
 fn output_shape(arg: Tensor<'_>, tensor: VkTensor<'_>, is_full: bool) -> Result<(), String> {
     same_rank(arg, tensor)?;
     let wrong = match arg.shape_dynamism() == TensorShapeDynamism::STATIC {

@@ -11,7 +11,8 @@ use crate::text::grouped;
 pub(super) fn keep(file: &mut SizeTree, room: usize) -> u64 {
     let mut all = Vec::new();
     list(&file.parts, &mut all);
-    // No part is larger than what it is in, which is before it: so a part that is kept is in parts that are kept.
+    // A part is never larger than its parent, which comes first in the list. So the parents of a kept part are
+    // kept too.
     all.sort_by_key(|&(bytes, _)| Reverse(bytes));
     let mut used = 0usize;
     let mut fits = |(_, cost): &&(u64, usize)| {
