@@ -310,7 +310,7 @@ impl<'a> ExpectedLayouts<'a> {
     /// Judges the tensors of a plan whose data is external.
     pub(crate) fn judge(&mut self, plan: &Plan<'_, 'a>, values: &Values, out: &mut Findings) {
         for &index in values.externals() {
-            let Some(KernelTypes::Tensor(tensor)) = plan.value(index.into()) else { continue };
+            let Some(tensor) = plan.tensor(index.into()) else { continue };
             let Some(key) = external_key(tensor) else { continue };
             self.tensors.count = self.tensors.count.saturating_add(1);
             let external = ExternalTensor { nth: plan.nth, view: plan.view, index, tensor, key };

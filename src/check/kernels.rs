@@ -1,17 +1,19 @@
 //! The signatures and contracts of the official runtime's operators, by which calls are judged.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use self::overwritten::Overwritten;
 use self::resized::Resized;
 use super::constants::{INDEX_CONTENTS, INFINITE_CONTENTS, ZERO_POINT_CONTENTS};
 use super::rule::{Rule, rules};
 use super::site::Plan;
+use pte_core::backend::Backend;
 use pte_core::method;
 use pte_core::operators::contracts::{self, Call, KnownValues, SizesAfter, Subject};
 use pte_core::operators::{Copied, Hazard, Kernel, Kind, Signatures};
 use pte_flat::bytes::index as at_index;
-use pte_schema::program::view::KernelCall;
+use pte_schema::program::view::{DelegateCall, KernelCall};
 
 mod overwritten;
 mod resized;
@@ -75,9 +77,11 @@ fn rule_about(subject: Subject) -> &'static Rule {
     }
 }
 
-/// The operators of a plan.
+/// The operators of a plan, and the delegates that its calls name.
 pub(super) struct Kernels {
     signatures: Signatures,
+    /// For each delegate, whether its backend is XNNPACK.
+    xnnpack: Vec<bool>,
     resized: Resized,
     overwritten: Overwritten,
 }
@@ -91,7 +95,11 @@ pub(super) type BrokenRule = (&'static Rule, Option<u32>, String);
 impl Kernels {
     pub(crate) fn of(plan: &Plan<'_, '_>) -> Self {
         let (resized, overwritten) = Default::default();
-        Self { signatures: Signatures::of(plan.view), resized, overwritten }
+        let delegates = plan.view.delegates().into_iter().flatten();
+        let xnnpack = delegates
+            .map(|delegate| delegate.id().and_then(Backend::of_id) == Some(Backend::Xnnpack));
+        let xnnpack = xnnpack.collect();
+        Self { signatures: Signatures::of(plan.view), xnnpack, resized, overwritten }
     }
 
     /// Returns the known operators of the plan.
@@ -110,6 +118,12 @@ impl Kernels {
         if !self.resized.is_found() {
             self.resized = Resized::of(plan, &self.signatures);
         }
+    }
+
+    /// Returns whether a call goes to a delegate of XNNPACK.
+    pub(super) fn is_of_xnnpack(&self, call: DelegateCall<'_>) -> bool {
+        let nth = usize::try_from(call.delegate_index()).ok();
+        nth.and_then(|nth| self.xnnpack.get(nth)).is_some_and(|&is_xnnpack| is_xnnpack)
     }
 
     /// Returns whether any operator of the plan is one that the official runtime has.

@@ -20,7 +20,7 @@ use pte_flat::bytes::until_nul;
 use pte_flat::cost;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::Table;
-use pte_schema::program::view::{KernelCall, KernelTypes, Operator};
+use pte_schema::program::view::{KernelCall, Operator};
 use pte_schema::scalar::ScalarType;
 
 rules! {
@@ -154,10 +154,7 @@ fn dtypes<'a>(plan: &Plan<'a, '_>, call: KernelCall<'a>) -> impl Iterator<Item =
             Some(items) => first(items.into_iter())?,
             None => arg,
         };
-        match plan.value(tensor.into())? {
-            KernelTypes::Tensor(tensor) => Some(tensor.scalar_type()),
-            _ => None,
-        }
+        Some(plan.tensor(tensor.into())?.scalar_type())
     })
 }
 

@@ -352,9 +352,7 @@ pub(super) fn judge_alone(
     out: &mut Findings,
 ) -> Result<(), Unreadable> {
     let at = |pos: u64| usize::try_from(pos).unwrap_or(usize::MAX);
-    let mut read = |range: Range<u64>| {
-        file.get(at(range.start)..at(range.end)).map(|bytes| Cow::Owned(bytes.to_vec()))
-    };
+    let mut read = |range: Range<u64>| file.get(at(range.start)..at(range.end)).map(Cow::Borrowed);
     let len = wide(file.len());
     let left = limits.bytes_visited(len);
     let bytes = &mut Bytes { read: &mut read, left, is_exhausted: false };
@@ -469,6 +467,46 @@ impl<'p, 'a> Judge<'_, '_, 'p, 'a> {
         let Some(table) = delegates.get(index(delegate)) else { return };
         let at = table.processed().map_or(table.raw(), |processed| processed.raw());
         plan.find(self.out, rule, at, &payload_path(delegate), message);
+    }
+
+    /// Judges the arguments of all calls of delegates with a payload. `count` returns how many arguments the runtime
+    /// reads for a method, and `unfit` what is wrong with one of them, its index given.
+    fn arguments(
+        &mut self,
+        users: &[User],
+        rule: &'static Rule,
+        count: impl Fn(&Plan<'p, 'a>) -> Option<usize>,
+        unfit: impl Fn(&Plan<'p, 'a>, usize, i32) -> Option<String>,
+    ) {
+        let of_one_plan = |one: &User, other: &User| one.plan == other.plan;
+        for users in users.chunk_by(of_one_plan) {
+            let Some((plan, _)) = self.delegate(users.first()) else { continue };
+            let Some(count) = count(plan) else { continue };
+            let calls = users.iter().map(|user| index(user.calls.start)..index(user.calls.end));
+            let calls = calls.filter_map(|calls| self.all_calls.get(calls)).flatten();
+            for (_, instruction, call) in calls {
+                let args = call.args().unwrap_or_default();
+                let is_paid = self.calls.pay(wide(count));
+                let message = if !is_paid {
+                    Some("the calls name more arguments than are judged".into())
+                } else if args.len() < count {
+                    let len = args.len();
+                    Some(format!(
+                        "the call has {len} arguments, and the payload {count} inputs and outputs"
+                    ))
+                } else {
+                    cost::charge(count);
+                    let mut args = args.iter().take(count).enumerate();
+                    args.find_map(|(nth, arg)| unfit(plan, nth, arg))
+                };
+                if let Some(message) = message {
+                    plan.find_instruction(self.out, rule, instruction, &[], || message);
+                }
+                if !is_paid {
+                    return;
+                }
+            }
+        }
     }
 
     /// Returns the method and the index of a delegate.

@@ -14,7 +14,7 @@ use pte_flat::cost;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::{Table, Vector};
 use pte_schema::program::is_list;
-use pte_schema::program::view::{ExecutionPlan, KernelTypes};
+use pte_schema::program::view::ExecutionPlan;
 use pte_schema::scalar::ScalarType;
 
 rules! {
@@ -153,7 +153,7 @@ pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
     ends(plan, values, "inputs", view.inputs(), out);
     ends(plan, values, "outputs", view.outputs(), out);
     for (nth, index) in (0..).zip(view.outputs().into_iter().flatten()) {
-        let Some(KernelTypes::Tensor(tensor)) = plan.value(index.into()) else { continue };
+        let Some(tensor) = plan.tensor(index.into()) else { continue };
         let dtype = tensor.scalar_type();
         if QUANTIZED.contains(&dtype) {
             let path = [PathComponent::Field("outputs"), PathComponent::Index(nth)];

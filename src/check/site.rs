@@ -10,6 +10,7 @@ use super::report::Findings;
 use super::rule::Rule;
 use pte_core::Pte;
 use pte_core::error::PathComponent;
+use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::method::Instruction;
 use pte_core::operators::Scalar;
 use pte_core::operators::contracts::ElementBounds;
@@ -58,6 +59,14 @@ impl<'p, 'a> Plan<'p, 'a> {
     pub(super) fn value(&self, index: i64) -> Option<KernelTypes<'a>> {
         let index = usize::try_from(index).ok()?;
         self.view.values()?.get(index)?.val()
+    }
+
+    /// Returns the tensor at `index`; `None` if the value is another or does not exist.
+    pub(super) fn tensor(&self, index: i64) -> Option<Tensor<'a>> {
+        match self.value(index)? {
+            KernelTypes::Tensor(tensor) => Some(tensor),
+            _ => None,
+        }
     }
 
     /// Returns the upstream name of the kind of the value at `index`.
@@ -189,4 +198,10 @@ pub(super) fn external_key(tensor: Tensor<'_>) -> Option<&str> {
         TensorDataLocation::EXTERNAL => extra.fully_qualified_name(),
         _ => None,
     }
+}
+
+/// Returns the size of a tensor in bytes. `None` if its shape is wrong, which other rules report.
+pub(super) fn nbytes(tensor: Tensor<'_>) -> Option<u64> {
+    let sizes = tensor.sizes().filter(|sizes| sizes.len() <= MOST_DIMENSIONS)?;
+    tensor.scalar_type().nbytes(sizes)
 }

@@ -133,7 +133,7 @@ impl Values {
 /// Returns whether the value at `index` is a tensor whose data is in the file or in a `.ptd`, and is
 /// not planned.
 pub(super) fn is_constant(plan: &Plan<'_, '_>, index: i32) -> bool {
-    let Some(KernelTypes::Tensor(tensor)) = plan.value(index.into()) else { return false };
+    let Some(tensor) = plan.tensor(index.into()) else { return false };
     let is_external = || {
         let extra = tensor.extra_tensor_info();
         extra.is_some_and(|extra| extra.location() == TensorDataLocation::EXTERNAL)

@@ -25,17 +25,20 @@ pub fn program(block: &[u8]) -> Vec<u8> {
     let function = [field(2, b"CoreML7"), field(3, &specialized)].concat();
     let named = [field(1, b"main"), field(2, &function)].concat();
     let mut bytes = [vec![8, 8], field(502, &field(2, &named))].concat();
-    let node = |kind: u8, name: &str, children: &str, size: usize| {
+    let (model, metadata) = (bytes.len(), br#"{"inputNames":[],"outputNames":[]}"#);
+    bytes.extend(metadata);
+    let node = |kind: u8, name: &str, children: &str, offset: usize, size: usize| {
         format!(
-            r#"{{"name":"{name}","kind":{kind},"children":{{{children}}},"dataRegion":{{"offset":0,"size":{size}}}}}"#
+            r#"{{"name":"{name}","kind":{kind},"children":{{{children}}},"dataRegion":{{"offset":{offset},"size":{size}}}}}"#
         )
     };
     let nodes = [
-        node(0, "model.mlmodel", "", bytes.len()),
-        node(1, "com.apple.CoreML", r#""model.mlmodel":0"#, 0),
-        node(1, "Data", r#""com.apple.CoreML":1"#, 0),
-        node(1, "model.mlpackage", r#""Data":2"#, 0),
-        node(1, "", r#""model.mlpackage":3"#, 0),
+        node(0, "model.mlmodel", "", 0, model),
+        node(1, "com.apple.CoreML", r#""model.mlmodel":0"#, 0, 0),
+        node(1, "Data", r#""com.apple.CoreML":1"#, 0, 0),
+        node(1, "model.mlpackage", r#""Data":2"#, 0, 0),
+        node(0, "metadata.json", "", model, metadata.len()),
+        node(1, "", r#""model.mlpackage":3,"metadata.json":4"#, 0, 0),
     ];
     let contents = format!(r#"{{"nodes":[{}]}}"#, nodes.join(","));
     bytes.extend(contents.bytes().rev());

@@ -88,15 +88,28 @@ fn delegated(v: Version, payload: &[u8], n: usize, args: &[usize]) -> Made {
 
 fn delegated_to(v: Version, backend: &str, payload: &[u8], n: usize, args: &[usize]) -> Made {
     let mut b = v.pte();
+    let call = delegate_call(&mut b, args.iter().copied());
+    with_delegates(b, (backend, payload), 1, &[], vec![], vec![call; n])
+}
+
+/// Returns a program with one method, as of [`method`], in which one delegate is listed `n` times.
+fn with_delegates(
+    mut b: Builder,
+    (backend, payload): (&str, &[u8]),
+    n: usize,
+    lists: &[(&str, At)],
+    values: Vec<At>,
+    instructions: Vec<At>,
+) -> Made {
     let data = b.bytes(payload);
     let data = b.lists("BackendDelegateInlineData", &[("data", data)]);
     let payloads = b.tables([data]);
     let id = b.text(backend);
     let reference = b.table("BackendDelegateDataReference", &[]);
     let delegate = b.lists("BackendDelegate", &[("id", id), ("processed", reference)]);
-    let delegates = b.tables([delegate]);
-    let call = delegate_call(&mut b, args.iter().copied());
-    let plan = method(&mut b, &[("delegates", delegates)], vec![], vec![call; n]);
+    let delegates = b.tables(vec![delegate; n]);
+    let lists = [&[("delegates", delegates)], lists].concat();
+    let plan = method(&mut b, &lists, values, instructions);
     let plans = b.tables([plan]);
     root(b, &[("execution_plan", plans), ("backend_delegate_data", payloads)], &[])
 }

@@ -253,8 +253,12 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         let tensors = [Some(target), call.args.get(0)];
         tensors.into_iter().flatten().find_map(|value| {
             let tensor = self.state.tensor(values, value)?;
-            let KernelTypes::Tensor(of) = plan.value(tensor.into())? else { return None };
-            of.sizes()?.into_iter().map(i128::from).eq(sizes.iter().copied()).then_some(tensor)
+            plan.tensor(tensor.into())?
+                .sizes()?
+                .into_iter()
+                .map(i128::from)
+                .eq(sizes.iter().copied())
+                .then_some(tensor)
         })
     }
 

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 
 use super::known::Known;
-use super::overlap::{self, nbytes};
+use super::overlap;
 use super::rules::{
     CONSTANT_WRITTEN, MOVE_TYPE, MOVE_TYPE_UNREAD, MOVE_UNSTORED, OUTPUT_LARGER, RESULT_TYPE,
     USE_AFTER_FREE,
@@ -15,9 +15,9 @@ use crate::calls::rules::{
 };
 use crate::kernels::{ARGS_COUNT, ARGS_TYPE, BrokenRule, Kernels};
 use crate::rule::Rule;
-use crate::site::Plan;
+use crate::site::{Plan, nbytes};
 use crate::values::{Values, is_constant};
-use pte_core::backend::Backend;
+use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::method::Instruction;
 use pte_core::operators::{Kind, Kinds};
 use pte_schema::program::view::{DelegateCall, InstructionArguments, KernelCall, KernelTypes};
@@ -213,19 +213,13 @@ impl<'a> Judge<'_, '_, 'a> {
         state: &State,
         mut most: impl FnMut(i32) -> usize,
     ) -> Option<BrokenRule> {
-        let gives_memory = self.backend(call) != Some(Backend::Xnnpack);
+        let gives_memory = !self.kernels.is_of_xnnpack(call);
         (0..).zip(call.args()?).find_map(|(nth, index)| {
             let found = self.tensors_without_data(index, state, most(index));
             let (rule, message) =
                 found.filter(|(rule, _)| rule.id == USE_AFTER_FREE.id || !gives_memory)?;
             Some((rule, Some(nth), message))
         })
-    }
-
-    /// Returns the backend that a call goes to, if it is a known one.
-    fn backend(self, call: DelegateCall<'a>) -> Option<Backend> {
-        let nth = usize::try_from(call.delegate_index()).ok()?;
-        Backend::of_id(self.plan.view.delegates()?.get(nth)?.id()?)
     }
 
     fn moved(self, (source, target): (i32, i32), state: &State) -> Option<Broken> {
@@ -302,10 +296,7 @@ impl<'a> Judge<'_, '_, 'a> {
 
     /// Returns the size of a tensor of the file in bytes. `None` if its shape is wrong, which other rules report.
     pub(super) fn nbytes(self, tensor: u32) -> Option<u64> {
-        match self.plan.value(tensor.into())? {
-            KernelTypes::Tensor(tensor) => nbytes(tensor),
-            _ => None,
-        }
+        nbytes(self.plan.tensor(tensor.into())?)
     }
 
     /// Finds a tensor without data: the value itself, or an item of a list.
@@ -347,17 +338,12 @@ impl<'a> Judge<'_, '_, 'a> {
 
     /// Returns the dtype of a tensor of the file.
     pub(super) fn dtype(self, tensor: u32) -> Option<ScalarType> {
-        match self.plan.value(tensor.into())? {
-            KernelTypes::Tensor(tensor) => Some(tensor.scalar_type()),
-            _ => None,
-        }
+        Some(self.plan.tensor(tensor.into())?.scalar_type())
     }
 
     fn has_no_elements(self, tensor: u32) -> bool {
-        let Some(KernelTypes::Tensor(tensor)) = self.plan.value(tensor.into()) else {
-            return false;
-        };
-        tensor.sizes().is_some_and(|sizes| sizes.iter().take(16).any(|size| size == 0))
+        let sizes = self.plan.tensor(tensor.into()).and_then(|tensor| tensor.sizes());
+        sizes.is_some_and(|sizes| sizes.iter().take(MOST_DIMENSIONS).any(|size| size == 0))
     }
 
     /// Reports a write to the tensor at `index` if the tensor uses the data of a constant.

@@ -24,10 +24,7 @@ impl<'c, 'p, 'a> Known<'c, 'p, 'a> {
         }
         let tensor = self.state.tensor(self.values, call.args.get(0)?)?;
         let constant = self.state.elements(tensor)?;
-        let dtype = |value: u32| match self.plan.value(value.into())? {
-            KernelTypes::Tensor(tensor) => Some(tensor.scalar_type()),
-            _ => None,
-        };
+        let dtype = |value: u32| Some(self.plan.tensor(value.into())?.scalar_type());
         (dtype(tensor) == dtype(constant)).then_some(())?;
         self.plan.constant_scalar(constant)
     }
@@ -57,10 +54,7 @@ impl<'a> KnownValues<'a> for Known<'_, '_, 'a> {
 
     fn sized(&self, index: i32) -> Option<Tensor<'a>> {
         let sized = self.state.sized(self.kernels, self.state.known(index)?)?;
-        match self.plan.value(sized.into())? {
-            KernelTypes::Tensor(tensor) => Some(tensor),
-            _ => None,
-        }
+        self.plan.tensor(sized.into())
     }
 
     fn elements(&self, index: i32) -> Option<ElementBounds> {

@@ -6,12 +6,12 @@ use super::known::Known;
 use super::rules::{ARGS_OVERLAP, INDEX_OVERLAP, OUTPUT_RESIZED, VIEW_CAPACITY};
 use super::state::{Memory, list};
 use crate::kernels::{BrokenRule, MOST_ITEMS};
-use pte_core::limits::MOST_DIMENSIONS;
+use crate::site::nbytes;
 use pte_core::operators::{Hazard, Kind};
 use pte_core::pte::Arena;
 use pte_schema::program::TensorShapeDynamism;
 use pte_schema::program::tag;
-use pte_schema::program::view::{KernelCall, KernelTypes, Tensor};
+use pte_schema::program::view::{KernelCall, Tensor};
 
 /// Finds an output of a call whose memory another argument uses. Arguments that the kernel reads
 /// again after it has written or resized the output are reported first.
@@ -40,7 +40,7 @@ fn exceeds_base(known: &Known<'_, '_, '_>, output: &Located<'_>, nth: u32) -> Op
     if output.owner == output.id || output.is_static() {
         return None;
     }
-    let base = known.tensor_of(output.owner)?;
+    let base = known.plan.tensor(output.owner.into())?;
     let (bytes, room) = (nbytes(output.tensor)?, nbytes(base)?);
     (bytes > room).then(|| {
         let message = format!(
@@ -152,8 +152,8 @@ impl<'a> Located<'a> {
     fn of(known: &Known<'_, '_, 'a>, index: i32) -> Option<Self> {
         let id = known.state.tensor(known.values, index)?;
         let Memory::Of(owner) = known.state.memory(id) else { return None };
-        let tensor = known.tensor_of(id)?;
-        let place = known.tensor_of(owner)?.allocation_info().map(Arena::of);
+        let tensor = known.plan.tensor(id.into())?;
+        let place = known.plan.tensor(owner.into())?.allocation_info().map(Arena::of);
         Some(Self { index, id, owner, tensor, place })
     }
 
@@ -180,14 +180,6 @@ impl<'a> Located<'a> {
 }
 
 impl<'a> Known<'_, '_, 'a> {
-    /// Returns a tensor of the file.
-    fn tensor_of(&self, id: u32) -> Option<Tensor<'a>> {
-        match self.plan.value(id.into())? {
-            KernelTypes::Tensor(tensor) => Some(tensor),
-            _ => None,
-        }
-    }
-
     /// Returns whether the tensor that is now at `index` has the index `id` in the file.
     fn is_tensor(&self, index: i32, id: u32) -> bool {
         self.state.tensor(self.values, index) == Some(id)
@@ -199,10 +191,4 @@ impl<'a> Known<'_, '_, 'a> {
         let alone = items.is_none().then_some(value);
         items.into_iter().flatten().take(MOST_ITEMS).chain(alone)
     }
-}
-
-/// Returns the size of a tensor in bytes. `None` if its shape is wrong, which other rules report.
-pub(super) fn nbytes(tensor: Tensor<'_>) -> Option<u64> {
-    let sizes = tensor.sizes().filter(|sizes| sizes.len() <= MOST_DIMENSIONS)?;
-    tensor.scalar_type().nbytes(sizes)
 }

@@ -68,7 +68,7 @@ impl Overwritten {
             if is_known || found.len() == MOST_INDICES {
                 continue;
             }
-            let Some(KernelTypes::Tensor(tensor)) = plan.value(value.into()) else { continue };
+            let Some(tensor) = plan.tensor(value.into()) else { continue };
             let is_index = matches!(tensor.scalar_type(), ScalarType::INT | ScalarType::LONG);
             if let Some(tensor) = PlannedBytes::of(tensor).filter(|_| is_index) {
                 found.push(Index { value, tensor, over: None, is_view: false });

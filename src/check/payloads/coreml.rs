@@ -17,10 +17,9 @@ use pte_core::payload::coreml::mil::{Constant, Model};
 use pte_core::payload::coreml::{Blob, Metadata, Package};
 use pte_core::payload::graph::Datatype;
 use pte_core::payload::{Section, Sections, Unreadable};
-use pte_flat::bytes::{index, u32_at, wide};
+use pte_flat::bytes::u32_at;
 use pte_flat::cost;
 use pte_flat::quoted::Quoted;
-use pte_schema::program::view::KernelTypes;
 use pte_schema::scalar::ScalarType;
 
 mod operators;
@@ -143,39 +142,6 @@ impl Site<'_, '_, '_, '_, '_, '_> {
         let path = || path_in_graph(delegate, "model", &[]);
         self.judge.out.find(rule, offset, path, message);
     }
-
-    /// Judges the arguments of calls. All delegates with the payload are judged.
-    fn calls(&mut self, metadata: &Metadata) {
-        for user in self.payload.users {
-            let Some((plan, _)) = self.judge.delegate(Some(user)) else { continue };
-            let method = plan.view.name().unwrap_or_default();
-            cost::look_up(method, 1);
-            let Some(count) = metadata.count(method) else { continue };
-            let calls = index(user.calls.start)..index(user.calls.end);
-            for (_, instruction, call) in self.judge.all_calls.get(calls).unwrap_or_default() {
-                let args = call.args().unwrap_or_default();
-                let message = if !self.judge.calls.pay(wide(count)) {
-                    Some("the calls name more arguments than are judged".into())
-                } else if args.len() < count {
-                    let len = args.len();
-                    Some(format!(
-                        "the call has {len} arguments, and the model {count} inputs and outputs"
-                    ))
-                } else {
-                    cost::charge(count);
-                    let mut args = (0u32..).zip(args.iter().take(count));
-                    args.find_map(|(nth, arg)| {
-                        Some(format!("argument {nth} is {}", unfit(plan, arg)?))
-                    })
-                };
-                if let Some(message) = message {
-                    plan.find_instruction(self.judge.out, &COREML_CALL, instruction, &[], || {
-                        message
-                    });
-                }
-            }
-        }
-    }
 }
 
 /// Judges a file system: its files, the calls, and its model.
@@ -204,7 +170,14 @@ fn archive(
             site.find(&COREML_ARCHIVE, 0, || message.into());
         }
     }
-    metadata.iter().for_each(|metadata| site.calls(metadata));
+    if let Some(metadata) = &metadata {
+        let count = |plan: &Plan<'_, '_>| {
+            let method = plan.view.name().unwrap_or_default();
+            cost::look_up(method, 1);
+            metadata.count(method)
+        };
+        site.judge.arguments(site.payload.users, &COREML_CALL, count, unfit);
+    }
     let at = range.start;
     let Some(model_bytes) = read(range) else { return Ok(()) };
     let model = match Model::read(&model_bytes) {
@@ -223,12 +196,13 @@ fn archive(
 }
 
 /// Returns what an argument is that the runtime does not take; `None` for a tensor that it takes.
-fn unfit(plan: &Plan<'_, '_>, arg: i32) -> Option<String> {
-    let Some(KernelTypes::Tensor(tensor)) = plan.value(arg.into()) else {
-        return Some(plan.kind_name(arg).unwrap_or("nothing").into());
+fn unfit(plan: &Plan<'_, '_>, nth: usize, arg: i32) -> Option<String> {
+    let Some(tensor) = plan.tensor(arg.into()) else {
+        return Some(format!("argument {nth} is {}", plan.kind_name(arg).unwrap_or("nothing")));
     };
     let dtype = tensor.scalar_type();
-    (!TAKEN.contains(&dtype)).then(|| format!("of {dtype}, which the runtime does not take"))
+    (!TAKEN.contains(&dtype))
+        .then(|| format!("argument {nth} is of {dtype}, which the runtime does not take"))
 }
 
 /// Returns what is wrong with a constant whose elements are in a file.

@@ -10,15 +10,13 @@ use core::ops::Range;
 
 use super::{BackendRules, Bytes, Judge, Subject, path_in_graph, reason};
 use crate::rule::{Rule, rules};
+use crate::site::{Plan, nbytes};
 use pte_core::backend::Backend;
 use pte_core::foreign::ForeignFormat;
 use pte_core::payload::command_stream::registers::Access;
 use pte_core::payload::command_stream::{SCRATCH, Step, WEIGHTS, decode};
 use pte_core::payload::ethosu::{Blocks, End};
 use pte_core::payload::{Sections, Unreadable};
-use pte_flat::bytes::{index, wide};
-use pte_flat::cost;
-use pte_schema::program::view::KernelTypes;
 
 rules! {
     "ethosu";
@@ -65,7 +63,13 @@ fn judge(
     let mut site = Site { judge, payload };
     let ends = [site.ends(&blocks, 0, bytes), site.ends(&blocks, 1, bytes)];
     if let [Some(inputs), Some(outputs)] = ends {
-        site.calls(&inputs, outputs.len(), blocks.scratch);
+        let count = inputs.len().saturating_add(outputs.len());
+        site.judge.arguments(
+            payload.users,
+            &ETHOSU_CALL,
+            |_| Some(count),
+            |plan, nth, arg| unfit(&inputs, blocks.scratch, plan, nth, arg),
+        );
     }
     let Some(range) = blocks.commands.clone() else { return Ok(()) };
     let at = range.start;
@@ -154,52 +158,26 @@ impl Site<'_, '_, '_, '_, '_, '_> {
         }
         Some(ends)
     }
+}
 
-    /// Judges the arguments of calls. The runtime copies an input before it compares its size.
-    fn calls(&mut self, inputs: &[End], outputs: usize, scratch: u64) {
-        let count = inputs.len().saturating_add(outputs);
-        for user in self.payload.users {
-            let Some((plan, _)) = self.judge.delegate(Some(user)) else { continue };
-            let calls = index(user.calls.start)..index(user.calls.end);
-            for (_, instruction, call) in self.judge.all_calls.get(calls).unwrap_or_default() {
-                let args = call.args().unwrap_or_default();
-                cost::charge(count);
-                if !self.judge.calls.pay(wide(count)) {
-                    let message = "the calls name more arguments than are judged";
-                    let out = &mut *self.judge.out;
-                    plan.find_instruction(out, &ETHOSU_CALL, instruction, &[], || message.into());
-                    return;
-                }
-                let wrong = |(nth, arg): (usize, i32)| {
-                    let Some(KernelTypes::Tensor(tensor)) = plan.value(arg.into()) else {
-                        let kind = plan.kind_name(arg).unwrap_or("nothing");
-                        return Some(format!(
-                            "argument {nth} is {kind}: the runtime takes a Tensor"
-                        ));
-                    };
-                    let start = u64::from(inputs.get(nth)?.offset);
-                    let sizes = tensor.sizes().unwrap_or_default();
-                    let bytes = tensor.scalar_type().nbytes(sizes.iter()).unwrap_or(u64::MAX);
-                    let end = start.saturating_add(bytes);
-                    (end > scratch).then(|| {
-                        format!("argument {nth} would be at bytes {start:#x} to {end:#x} of {scratch:#x} bytes of scratch memory")
-                    })
-                };
-                let message = match args.len() < count {
-                    true => Some(format!(
-                        "the call has {} arguments, and the payload {count} inputs and outputs",
-                        args.len()
-                    )),
-                    false => args.iter().take(count).enumerate().find_map(wrong),
-                };
-                if let Some(message) = message {
-                    plan.find_instruction(self.judge.out, &ETHOSU_CALL, instruction, &[], || {
-                        message
-                    });
-                }
-            }
-        }
-    }
+/// Returns what is wrong with argument `nth` of a call. The runtime copies an input to the scratch memory before it
+/// compares its size.
+fn unfit(
+    inputs: &[End],
+    scratch: u64,
+    plan: &Plan<'_, '_>,
+    nth: usize,
+    arg: i32,
+) -> Option<String> {
+    let Some(tensor) = plan.tensor(arg.into()) else {
+        let kind = plan.kind_name(arg).unwrap_or("nothing");
+        return Some(format!("argument {nth} is {kind}: the runtime takes a Tensor"));
+    };
+    let start = u64::from(inputs.get(nth)?.offset);
+    let end = start.saturating_add(nbytes(tensor)?);
+    (end > scratch).then(|| {
+        format!("argument {nth} would be at bytes {start:#x} to {end:#x} of {scratch:#x} bytes of scratch memory")
+    })
 }
 
 /// The region of the fast scratch memory.

@@ -25,6 +25,7 @@ use alloc::vec::Vec;
 
 use pte_core::Pte;
 use pte_core::backend::Backend;
+use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::payload::Scratch;
 use pte_core::release::Release;
 use pte_flat::bytes::wide;
@@ -381,7 +382,7 @@ impl<'a> Load<'a> {
         let is_kept = !self.has_temporary || self.target.release < (1, 0);
         if !is_kept && self.target.release >= (1, 5) {
             // A smaller allocator is not used.
-            let bytes = list.saturating_add(wide(count).saturating_mul(MOST_DIMENSIONS));
+            let bytes = list.saturating_add(wide(count.saturating_mul(MOST_DIMENSIONS)));
             let amount = Amount { bytes: Some(bytes), is_bound: false };
             return self.temporary.raise("loading", amount);
         }
@@ -456,7 +457,8 @@ impl<'a> Load<'a> {
                 let tensor = arg(0).and_then(|value| self.tensor_of(value));
                 let sizes = tensor.and_then(|tensor| tensor.sizes());
                 // The dimension is the caller's number, or a call computes it: the largest is a bound.
-                let sizes = sizes.into_iter().flatten().filter_map(|size| u64::try_from(size).ok());
+                let sizes = sizes.into_iter().flatten().take(MOST_DIMENSIONS);
+                let sizes = sizes.filter_map(|size| u64::try_from(size).ok());
                 let longest = sizes.max().unwrap_or_default().max(1);
                 Amount { bytes: Some(longest.saturating_mul(ELEMENT_AND_INDEX)), is_bound: true }
             }
@@ -466,6 +468,3 @@ impl<'a> Load<'a> {
 
 /// The bytes of an element with its index, an `int64_t`: the padding makes all dtypes alike.
 const ELEMENT_AND_INDEX: u64 = 16;
-
-/// The dimensions that a runtime of 1.5 has room for (`kTensorDimensionLimit`).
-const MOST_DIMENSIONS: u64 = 16;

@@ -3,6 +3,7 @@
 use super::{
     Made, call, chains, delegate_call, delegated, delegated_to, entries, entry, external, input,
     one_plan, operator, program, root, segments, strides, vela_block, with_constants,
+    with_delegates,
 };
 use crate::build::vgf;
 use crate::coreml;
@@ -428,6 +429,52 @@ pub(super) const FAMILIES: &[(&str, &[&str], fn(Builder, usize) -> Made)] = &[
             [("vela_bin_stream", &b""[..]), ("cmd_data", &commands), ("vela_end_stream", b"")]
                 .map(|(name, bytes)| vela_block(name, 0, bytes));
         delegated_to(b.version, "EthosUBackend", &payload.concat(), 1, &[])
+    }),
+    ("n calls of Ethos-U with one tensor of n dimensions", &[], |mut b, n| {
+        let end = [1, 1, 1, 1, 1, 1, 1, 0, 0].map(u32::to_le_bytes).concat();
+        let payload = [
+            ("vela_bin_stream", vec![]),
+            ("scratch_size", 64u32.to_le_bytes().to_vec()),
+            ("inputs", [1u32.to_le_bytes().to_vec(), end].concat()),
+            ("outputs", 0u32.to_le_bytes().to_vec()),
+            ("vela_end_stream", vec![]),
+        ];
+        let payload = payload.map(|(name, bytes)| vela_block(name, 0, &bytes)).concat();
+        let sizes = b.numbers(vec![1; n]);
+        let tensor = b.held("EValue", "Tensor", &[("sizes", To(sizes))]);
+        let call = delegate_call(&mut b, [0]);
+        with_delegates(b, ("EthosUBackend", &payload), 1, &[], vec![tensor], vec![call; n])
+    }),
+    ("a method with a name of length n, n delegates of Core ML", &[], |mut b, n| {
+        let name = b.text(&"n".repeat(n));
+        let payload = coreml::program(b"");
+        with_delegates(b, ("CoreMLBackend", &payload), n, &[("name", name)], vec![], vec![])
+    }),
+    ("a delegate of a backend with a name of length n, n calls of it", &[], |mut b, n| {
+        let backend = "n".repeat(n);
+        let call = delegate_call(&mut b, [0]);
+        let mut calls = vec![call; n];
+        calls.push(b.held("Instruction", "FreeCall", &[]));
+        let value = b.held("EValue", "Tensor", &[]);
+        with_delegates(b, (&backend, b""), 1, &[], vec![value], calls)
+    }),
+    ("n calls of topk on a tensor of n dimensions", &[], |mut b, n| {
+        let name = b.text("aten::topk");
+        let overload = b.text("values");
+        let operator = b.lists("Operator", &[("name", name), ("overload", overload)]);
+        let operators = b.tables([operator]);
+        let (sizes, order) = (b.numbers(vec![1; n]), b.bytes(&vec![0; n]));
+        let place = b.table("AllocationDetails", &[]);
+        let fields =
+            [("sizes", To(sizes)), ("dim_order", To(order)), ("allocation_info", To(place))];
+        let tensor = b.held("EValue", "Tensor", &fields);
+        let fields = [("allocation_info", To(place)), ("scalar_type", Number(4))];
+        let indices = b.held("EValue", "Tensor", &fields);
+        let ints = [1, 7].map(|int| b.held("EValue", "Int", &[("int_val", Number(int))]));
+        let truth = b.held("EValue", "Bool", &[("bool_val", Number(1))]);
+        let call = call(&mut b, 0, [0, 1, 2, 3, 3, 0, 4, 0]);
+        let values = vec![tensor, ints[0], ints[1], truth, indices];
+        one_plan(b, &[("operators", operators)], values, vec![call; n])
     }),
     ("n delegates of Core ML, each with an archive that is cut", &["coreml"], |mut b, n| {
         let payloads = b.each(0..n, |b, _| {

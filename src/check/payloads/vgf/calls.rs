@@ -5,12 +5,12 @@ use alloc::string::String;
 
 use super::{Resource, TENSOR, UNSET, VGF_ARGS};
 use crate::report::Findings;
-use crate::site::Plan;
+use crate::site::{Plan, nbytes};
 use pte_core::method::Instruction;
 use pte_flat::bytes::index;
 use pte_flat::cost;
 use pte_schema::program::TensorShapeDynamism;
-use pte_schema::program::view::{DelegateCall, KernelTypes};
+use pte_schema::program::view::DelegateCall;
 use pte_schema::vgf::view::{BindingSlot, ModelSequenceTable};
 
 /// Judges a call. The payload has no Error.
@@ -54,7 +54,7 @@ fn unfit(
     slot: BindingSlot<'_>,
     resources: &[Resource],
 ) -> Option<String> {
-    let Some(KernelTypes::Tensor(tensor)) = plan.value(arg.into()) else {
+    let Some(tensor) = plan.tensor(arg.into()) else {
         let kind = plan.kind_name(arg).unwrap_or("nothing");
         return Some(format!("is {kind}: expected a Tensor"));
     };
@@ -63,11 +63,6 @@ fn unfit(
     if !is_static || ![TENSOR, UNSET].contains(&resource.descriptor) {
         return None;
     }
-    let sizes = tensor.sizes().unwrap_or_default();
-    let bytes = tensor.scalar_type().nbytes(sizes.iter().take(MOST_DIMENSIONS))?;
-    let need = resource.bytes;
+    let (bytes, need) = (nbytes(tensor)?, resource.bytes);
     (bytes != need).then(|| format!("has {bytes} bytes, and the payload's tensor {need}"))
 }
-
-/// The most dimensions of a tensor of a program.
-const MOST_DIMENSIONS: usize = 16;

@@ -17,7 +17,7 @@ use pte_core::payload::xnnpack::NodeIds;
 use pte_flat::bytes::{index, wide};
 use pte_flat::cost;
 use pte_schema::program::TensorShapeDynamism;
-use pte_schema::program::view::{DelegateCall, KernelTypes, Tensor};
+use pte_schema::program::view::{DelegateCall, Tensor};
 use pte_schema::scalar::ScalarType;
 use pte_schema::xnnpack::XNNDatatype;
 
@@ -115,7 +115,7 @@ fn arg(
         let len = args.len();
         return Err((&XNNPACK_ARGS, format!("the graph uses argument {id}, and there are {len}")));
     };
-    let Some(KernelTypes::Tensor(tensor)) = plan.value(arg.into()) else {
+    let Some(tensor) = plan.tensor(arg.into()) else {
         let kind = plan.kind_name(arg).unwrap_or("nothing");
         return Err((&XNNPACK_ARGS, format!("argument {id} is {kind}: the graph takes a Tensor")));
     };

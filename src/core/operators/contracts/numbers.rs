@@ -75,13 +75,12 @@ impl<'a, V: KnownValues<'a>> Call<'_, 'a, V> {
             Number::Span(arg, dim) => {
                 let tensor = self.tensor(arg)?;
                 let dim = self.dimension(tensor, dim)?;
-                // Another rule reports a dim order of another length. It may be as long as the
-                // file.
-                let rank = tensor.sizes()?.len();
-                let order = tensor.dim_order().filter(|order| order.len() == rank)?;
+                // The tensor may have as many dimensions as the file has bytes: `sizes` refuses it. Other rules
+                // report it, and a dim order of another length.
+                let sizes = self.sizes(arg)?;
+                let order = tensor.dim_order().filter(|order| order.len() == sizes.len())?;
                 // The dimensions that are inner to this one in memory.
                 let place = order.iter().position(|at| usize::from(at) == dim)?;
-                let sizes = self.sizes(arg)?;
                 let behind = order.iter().skip(place.checked_add(1)?);
                 let inner = behind.map(|at| sizes.get(usize::from(at)).copied());
                 let stride = product(&inner.collect::<Option<Vec<_>>>()?)?;
