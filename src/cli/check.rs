@@ -169,6 +169,10 @@ impl Check {
             .collect();
         let data = with.iter().filter_map(|(_, input)| as_data(input.as_ref().ok()?));
         let (names, data): (Vec<_>, Vec<_>) = data.unzip();
+        // An output must not replace what the check has read.
+        let mut inputs = files.clone();
+        inputs.extend(accepted.iter().chain(self.build.files(settings.policy.release())).cloned());
+        inputs.extend(config.path().map(Path::to_owned));
         let addresses = found.iter().map(|found| found.path.clone());
         let addresses: Vec<_> =
             addresses.chain(with.iter().map(|(path, _)| path.to_path_buf())).collect();
@@ -196,7 +200,8 @@ impl Check {
         drop(progress);
         if let Some(path) = &self.write_baseline {
             let all = Baseline::of(outcomes.iter().map(|(file, _)| file));
-            let count = all.write(path, &files)?;
+            let count = all.write(path, &inputs)?;
+            inputs.push(path.clone());
             say(&format!("{} accepted: {}", counted(count, "finding"), name_of(path)));
             baseline = Some(Baseline::of(outcomes.iter().map(|(file, _)| file)));
         }
@@ -211,7 +216,7 @@ impl Check {
         let shown = outcomes.into_iter().map(|(file, _)| file).zip(addresses);
         let shown = shown.filter(|(file, _)| !self.failures_only || file.has_errors());
         let (checked, addresses): (Vec<_>, Vec<_>) = shown.unzip();
-        self.show(&checked, &summary, &addresses, &files, common)?;
+        self.show(&checked, &summary, &addresses, &inputs, common)?;
         Ok(status.unwrap_or(Status::Good))
     }
 

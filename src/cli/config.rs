@@ -33,9 +33,9 @@ pub(super) struct Config {
     pub(super) check: CheckConfig,
     pub(super) size: SizeConfig,
     pub(super) memory: MemoryConfig,
-    /// The folder of the file. Paths in the file are relative to this folder.
+    /// The path of the file. Paths in the file are relative to its folder.
     #[serde(skip)]
-    folder: PathBuf,
+    path: Option<PathBuf>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -86,13 +86,19 @@ impl ConfigArguments {
 impl Config {
     fn read(path: &Path) -> Result<Self, Problem> {
         let mut config: Self = read_toml(path)?;
-        config.folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        config.path = Some(path.into());
         Ok(config)
     }
 
     /// Returns the path of the baseline.
     pub(super) fn baseline(&self) -> Option<PathBuf> {
-        Some(self.folder.join(self.check.baseline.as_ref()?))
+        let folder = self.path.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+        Some(folder.join(self.check.baseline.as_ref()?))
+    }
+
+    /// Returns the path of the file; `None` if there are no settings.
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
     }
 }
 

@@ -582,9 +582,11 @@ impl<'i> Parts<'i> {
         }
         #[cfg(unix)]
         {
-            use std::os::unix::fs::PermissionsExt;
-            // A temporary folder is private, but the result is not.
-            let permissions = fs::Permissions::from_mode(0o755);
+            // A temporary folder is private, but the result is as open as any new folder.
+            let usual = self.temporary.path().join("usual");
+            let made = fs::create_dir(&usual).and_then(|()| fs::metadata(&usual));
+            fs::remove_dir(&usual).map_err(problem)?;
+            let permissions = made.map_err(problem)?.permissions();
             fs::set_permissions(self.temporary.path(), permissions).map_err(problem)?;
         }
         self.temporary.rename(self.folder).map_err(problem)

@@ -1,7 +1,7 @@
 //! `pte memory`: the memory plans of methods, live ranges, and the tensors of each peak.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use pte::check::{NEWEST, Release, parse_release};
@@ -11,6 +11,7 @@ use pte::memory::{
 };
 use pte::payload::Scratch;
 use pte::quoted::{Untrusted, UntrustedString};
+use pte::schema::program::view::ExecutionPlan;
 use pte::{File, Limits};
 
 use self::method::Method;
@@ -208,59 +209,58 @@ impl Memory {
         };
         let mut out = Output::beside(common.output.as_deref(), content, &self.files)?;
         let mut judge = Judge { budgets: &budgets, met: Vec::new(), over: 0, quiet: common.quiet };
-        let (mut status, mut shown) = (Status::Good, 0usize);
-        for path in &self.files {
-            match Input::open(path, &common.limits()) {
-                Ok(input) => {
-                    let scratch = Scratch::read(&input.opened, &common.limits());
-                    let scratch = scratch.map_err(|error| Problem::open(&input.name, error))?;
-                    if shown > 0 && self.format() == MemoryFormat::Text {
-                        out.bytes(b"\n")?;
-                    }
-                    shown = shown.saturating_add(1);
-                    self.show((&input, &scratch), &mut out, &mut judge)?;
-                }
-                Err(problem) if self.files.len() == 1 => return Err(problem),
-                Err(problem) => {
-                    status = status.max(problem.report());
-                    if self.is_json() {
-                        refusal::write_into(&mut out, &problem)?;
-                    }
-                }
-            }
-        }
+        let open = |path: &Path| self.open(path, !budgets.is_empty(), common);
+        let status =
+            refusal::show_each(&self.files, self.is_json(), &mut out, open, |file, out| {
+                self.show(file, out, &mut judge)
+            })?;
         formatted(out, Ok(()))?;
         judge.end().map(|judged| judged.max(status))
     }
 
+    /// Opens a file, which must have a method to show or to compare with a budget if one is asked for.
+    fn open(&self, path: &Path, has_budget: bool, common: &Common) -> Result<Opened, Problem> {
+        let input = Input::open(path, &common.limits())?;
+        let scratch = Scratch::read(&input.opened, &common.limits());
+        let scratch = scratch.map_err(|error| Problem::open(&input.name, error))?;
+        let is_empty = self.plans(&input.opened.file()).next().is_none();
+        match &self.method {
+            Some(method) if is_empty => {
+                Err(input
+                    .absent(format!("there is no method {:?}", Untrusted::from(method.as_str()))))
+            }
+            None if is_empty && has_budget => {
+                Err(input.absent("there is no method to compare with the budget".into()))
+            }
+            _ => Ok((input, scratch)),
+        }
+    }
+
+    /// Returns the methods that are shown.
+    fn plans<'a>(&self, file: &File<'a>) -> impl Iterator<Item = ExecutionPlan<'a>> {
+        let plans = match file {
+            File::Pte(pte) => pte.program().execution_plan(),
+            File::Ptd(_) => None,
+        };
+        let takes =
+            |name: Option<&str>| self.method.as_deref().is_none_or(|of| of == name.unwrap_or(""));
+        plans.into_iter().flatten().filter(move |plan| takes(plan.name()))
+    }
+
     fn show(
         &self,
-        (input, scratch): (&Input, &Scratch),
+        (input, scratch): &Opened,
         out: &mut Output,
         judge: &mut Judge<'_>,
     ) -> Result<(), Problem> {
         let file = input.opened.file();
-        let takes =
-            |name: Option<&str>| self.method.as_deref().is_none_or(|of| of == name.unwrap_or(""));
-        let plans = match &file {
-            File::Pte(pte) => pte.program().execution_plan(),
-            File::Ptd(_) => None,
-        };
-        let plans = || plans.into_iter().flatten().filter(|plan| takes(plan.name()));
+        let plans = || self.plans(&file);
         let subject = Subject {
             file: input.opened.file(),
             methods: plans().count(),
             shown: plans().count().min(MOST_METHODS),
             bytes: input.opened.file_len(),
         };
-        if let (0, Some(method)) = (subject.methods, &self.method) {
-            return Err(
-                input.absent(format!("there is no method {:?}", Untrusted::from(method.as_str())))
-            );
-        }
-        if subject.methods == 0 && !judge.budgets.is_empty() {
-            return Err(input.absent("there is no method to compare with the budget".into()));
-        }
         let mut show: Box<dyn Show> = match self.format() {
             MemoryFormat::Json => Box::new(lines::Lines::default()),
             MemoryFormat::Svg => Box::new(svg::Svg::default()),
@@ -365,6 +365,9 @@ fn most_tensors(memory: &Planned<'_>, room: usize) -> usize {
 
 /// About the bytes of a tensor in a document, without its name.
 const TENSOR_ROW: usize = 180;
+
+/// An open file, and the scratch memory of its payloads.
+type Opened = (Input, Scratch);
 
 /// Compares memory plans and pools with budgets.
 struct Judge<'b> {

@@ -1,5 +1,7 @@
 //! Refused files in JSON. All verbs use the form of `pte check`.
 
+use std::path::{Path, PathBuf};
+
 use pte::check::CheckedFile;
 use pte::quoted::UntrustedString;
 use serde::Serialize;
@@ -38,6 +40,41 @@ impl Refusals {
     pub(super) fn beside<D: Serialize>(&self, document: D) -> WithRefusals<'_, D> {
         WithRefusals { document, refused: &self.0 }
     }
+}
+
+/// Shows several files. `open` reads and judges a file before anything of it is written: if it fails, the problem is
+/// reported, and the other files are shown.
+///
+/// # Errors
+///
+/// The output fails, or the only file cannot be opened.
+pub(super) fn show_each<T>(
+    files: &[PathBuf],
+    is_json: bool,
+    out: &mut Output,
+    mut open: impl FnMut(&Path) -> Result<T, Problem>,
+    mut show: impl FnMut(&T, &mut Output) -> Result<(), Problem>,
+) -> Result<Status, Problem> {
+    let (mut status, mut is_first) = (Status::Good, true);
+    for path in files {
+        match open(path) {
+            Ok(file) => {
+                if !is_first && !is_json {
+                    out.bytes(b"\n")?;
+                }
+                is_first = false;
+                show(&file, out)?;
+            }
+            Err(problem) if files.len() == 1 => return Err(problem),
+            Err(problem) => {
+                status = status.max(problem.report());
+                if is_json {
+                    write_into(out, &problem)?;
+                }
+            }
+        }
+    }
+    Ok(status)
 }
 
 /// Writes the document `pte.error/1` to standard output, unless other output was written before.

@@ -140,28 +140,15 @@ impl Tensors {
         input::once(&self.files)?;
         let (path, content) = (common.output.as_deref(), self.format.content());
         let mut out = Output::beside(path, content, &self.files)?;
-        let (mut status, mut shown, mut is_found) = (Status::Good, 0usize, false);
-        for path in &self.files {
-            match self.open(path, common) {
-                Ok(input) => {
-                    if shown > 0 && !self.format.is_json() {
-                        out.bytes(b"\n")?;
-                    }
-                    shown = shown.saturating_add(1);
-                    is_found |= match &input {
-                        Opened::Model(input) => self.list(input, &mut out, common)?,
-                        Opened::Payload(payload) => self.list_payload(payload, &mut out)?,
-                    };
-                }
-                Err(problem) if self.files.len() == 1 => return Err(problem),
-                Err(problem) => {
-                    status = status.max(problem.report());
-                    if self.format.is_json() {
-                        refusal::write_into(&mut out, &problem)?;
-                    }
-                }
-            }
-        }
+        let (mut is_found, is_json) = (false, self.format.is_json());
+        let open = |path: &Path| self.open(path, common);
+        let status = refusal::show_each(&self.files, is_json, &mut out, open, |input, out| {
+            is_found |= match input {
+                Opened::Model(input) => self.list(input, out, common)?,
+                Opened::Payload(payload) => self.list_payload(payload, out)?,
+            };
+            Ok(())
+        })?;
         out.finish()?;
         // As in grep, the status is 1 if nothing matches, so that a script can test for a key.
         Ok(if self.key.is_some() && !is_found { status.max(Status::BadNews) } else { status })

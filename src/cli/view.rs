@@ -206,7 +206,11 @@ impl Server<'_> {
             return self.lead(request);
         }
         let answer = match request.steps().as_slice() {
-            [""] => self.page().map(|body| ("200 OK", HTML, body)),
+            [""] => {
+                // Answers are files of one folder, so one is written at a time.
+                let _running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+                self.page().map(|body| ("200 OK", HTML, body))
+            }
             [file, "bytes"] => {
                 let body = read(self.path(file)?, request);
                 body.map(|body| ("200 OK", "application/octet-stream", body))

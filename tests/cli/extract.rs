@@ -124,6 +124,24 @@ fn extract_all_writes_a_folder_with_an_index() {
 }
 
 /// Keys are untrusted text: file names that are made of them stay in the folder.
+/// The names of keys may be secret.
+#[cfg(unix)]
+#[test]
+fn extract_all_makes_a_folder_as_open_as_any() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("parts");
+    let script = format!(
+        "umask 077 && exec {} extract {LINEAR} --all {}",
+        env!("CARGO_BIN_EXE_pte"),
+        out.display()
+    );
+    let done = std::process::Command::new("sh").args(["-c", &script]).status().unwrap();
+    assert!(done.success());
+    assert_eq!(fs::metadata(&out).unwrap().permissions().mode() & 0o777, 0o700);
+    assert!(!out.join("usual").exists());
+}
+
 #[test]
 fn extract_all_file_names_stay_inside_the_folder() {
     let folder = tempfile::tempdir().unwrap();

@@ -127,6 +127,17 @@ fn a_budget_of_an_arena_that_no_method_has_is_a_usage_error() {
     }
 }
 
+/// A gate must not pass since an earlier file has nothing to compare.
+#[test]
+fn a_budget_is_compared_with_all_files() {
+    for args in [&["--budget", "1B"][..], &["--budget", "1B", "--method", "forward"]] {
+        let done = pte(&[&["memory", BASIC, LINEAR], args].concat());
+        let said = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(1), "{args:?}: {said}");
+        assert!(said.contains("linear.pte") && said.contains("ptd_basic.ptd"), "{args:?}: {said}");
+    }
+}
+
 #[test]
 fn a_budget_fails_a_build() {
     let planned = |done: &std::process::Output| text(&done.stderr).lines().count();

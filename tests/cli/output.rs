@@ -7,6 +7,7 @@ use std::process::Stdio;
 
 use super::inputs::INPUT_VERBS;
 use super::{LINEAR, good, pte, text};
+use crate::support::files;
 
 #[test]
 fn output_files_are_written_atomically() {
@@ -16,7 +17,7 @@ fn output_files_are_written_atomically() {
     assert_eq!(fs::read_to_string(&out).unwrap(), good(&["dump", LINEAR]));
     // A refusal keeps the old output, and leaves no other file.
     let cut = folder.path().join("cut.pte");
-    fs::write(&cut, &crate::support::files::read(LINEAR).unwrap()[..1000]).unwrap();
+    fs::write(&cut, &files::read(LINEAR).unwrap()[..1000]).unwrap();
     let refused = pte(&["dump", cut.to_str().unwrap(), "-o", out.to_str().unwrap()]);
     assert_eq!(refused.status.code(), Some(1));
     assert_eq!(fs::read_to_string(&out).unwrap(), good(&["dump", LINEAR]));
@@ -25,10 +26,10 @@ fn output_files_are_written_atomically() {
     let same = pte(&["dump", cut.to_str().unwrap(), "-o", cut.to_str().unwrap()]);
     assert_eq!(same.status.code(), Some(1), "refused before it is opened for writing");
     let copy = folder.path().join("copy.pte");
-    fs::copy(crate::support::files::path(LINEAR), &copy).unwrap();
+    fs::copy(files::path(LINEAR), &copy).unwrap();
     let same = pte(&["dump", copy.to_str().unwrap(), "-o", copy.to_str().unwrap()]);
     assert_eq!(same.status.code(), Some(2));
-    assert_eq!(fs::read(&copy).unwrap(), crate::support::files::read(LINEAR).unwrap());
+    assert_eq!(fs::read(&copy).unwrap(), files::read(LINEAR).unwrap());
     let nowhere =
         pte(&["dump", LINEAR, "-o", folder.path().join("no/dump.json").to_str().unwrap()]);
     assert_eq!(nowhere.status.code(), Some(3));
@@ -77,7 +78,7 @@ fn color_is_used_only_on_request() {
 /// The reader may close the pipe before there is output: no error and no message.
 #[test]
 fn closed_output_is_no_error_for_any_verb() {
-    let whole = crate::support::files::read("tests/data/pte/xnn_gpt.pte").unwrap();
+    let whole = files::read("tests/data/pte/xnn_gpt.pte").unwrap();
     let more: [&[&str]; 5] = [
         &["map", "--depth", "9"],
         &["map", "--html"],
@@ -134,6 +135,37 @@ fn reports_fit_the_width_of_the_terminal() {
             let long = narrow.lines().filter(|line| words(line).len() > 4);
             let mut long = long.filter(|line| line.chars().count() > columns);
             assert_eq!(long.next(), None, "{args:?} at {columns} columns");
+        }
+    }
+}
+
+/// What a verb reads beside the model is an input too.
+#[test]
+fn no_output_replaces_what_the_verb_has_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("precious");
+    let path = file.to_str().unwrap();
+    good(&["check", LINEAR, "--write-baseline", path, "-q"]);
+    let baseline = fs::read_to_string(&file).unwrap();
+    for (contents, args) in [
+        (&baseline[..], &["check", LINEAR, "--json", "--baseline"][..]),
+        (&baseline, &["check", LINEAR, "--json", "--write-baseline"]),
+        ("aten::add.out\n", &["check", LINEAR, "--json", "--kernels"]),
+        ("[check]\n", &["check", LINEAR, "--json", "--config"]),
+        ("", &["graph", LINEAR, "--overlay", "time", "--etdump"]),
+        ("", &["graph", LINEAR, "--format", "model-explorer", "--etrecord"]),
+    ] {
+        let contents = match args.last() {
+            Some(&"--etdump") => files::read("tests/data/other/mlp.etdp").unwrap(),
+            Some(&"--etrecord") => files::read("tests/data/other/linear.etrecord").unwrap(),
+            _ => contents.into(),
+        };
+        fs::write(&file, &contents).unwrap();
+        let done = pte(&[args, &[path, "-o", path]].concat());
+        assert_eq!(done.status.code(), Some(2), "{args:?}: {}", text(&done.stderr));
+        assert!(text(&done.stderr).contains("precious is also an input"), "{args:?}");
+        if args.last() != Some(&"--write-baseline") {
+            assert_eq!(fs::read(&file).unwrap(), contents, "{args:?}");
         }
     }
 }

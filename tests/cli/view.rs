@@ -278,6 +278,16 @@ fn view_survives_hostile_requests() {
 
 /// A file that is removed or cut while it is shown is an error in words.
 #[test]
+fn view_gives_the_page_to_many_at_once() {
+    let server = &Server::new(&[LINEAR]);
+    std::thread::scope(|scope| {
+        for _ in 0..12 {
+            scope.spawn(move || (0..10).for_each(|_| assert_eq!(server.get("").0, 200)));
+        }
+    });
+}
+
+#[test]
 fn view_of_a_file_that_changes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.pte");

@@ -1,5 +1,7 @@
 //! The build of the runtime that `pte check` judges for: `--kernels` and `--backends`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use pte::check::{NEWEST, Release, RuntimeBuild};
 use pte::package;
@@ -23,6 +25,12 @@ pub(super) struct BuildArguments {
 }
 
 impl BuildArguments {
+    /// Returns the files that the arguments name.
+    pub(super) fn files(&self, release: Option<Release>) -> impl Iterator<Item = &PathBuf> {
+        let release = release.unwrap_or(NEWEST);
+        self.kernels.iter().flat_map(move |list| list.files(release))
+    }
+
     /// Returns what is linked in `release`, or in the newest one.
     pub(super) fn build(&self, release: Option<Release>) -> Result<RuntimeBuild, Problem> {
         let release = release.unwrap_or(NEWEST);

@@ -89,8 +89,9 @@ impl Graph {
         profile: Option<(&Profile, u32)>,
         common: &Common,
     ) -> Result<Status, Problem> {
-        let inputs = core::slice::from_ref(&self.file);
-        let mut out = Output::beside(common.output.as_deref(), Content::Plain, inputs)?;
+        let inputs = [Some(&self.file), self.etdump.as_ref(), self.etrecord.as_ref()];
+        let inputs: Vec<_> = inputs.into_iter().flatten().cloned().collect();
+        let mut out = Output::beside(common.output.as_deref(), Content::Plain, &inputs)?;
         match self.overlay {
             None => out.json_rows(document)?,
             Some(numbers) => {
