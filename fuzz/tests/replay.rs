@@ -114,10 +114,29 @@ fn a_number_that_is_none_comes_back_as_one() {
 
 #[test]
 fn damaged_seeds_hold() {
-    let (mut accepted, mut refused) = (0u64, BTreeSet::new());
-    for (path, seed) in seeds() {
+    let seeds = &seeds();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let part = |first: usize| damage(seeds.iter().skip(first).step_by(threads));
+    let parts = std::thread::scope(|scope| {
+        let parts = (0..threads).map(|first| scope.spawn(move || part(first)));
+        let parts = parts.collect::<Vec<_>>().into_iter();
+        parts.map(|part| part.join().unwrap()).collect::<Vec<_>>()
+    });
+    let accepted: u64 = parts.iter().map(|part| part.0).sum();
+    let refused: BTreeSet<_> = parts.into_iter().flat_map(|part| part.1).collect();
+    // Damage that everything survives, or nothing does, would test little.
+    assert!(accepted > 500, "only {accepted} damaged files were accepted");
+    assert!(refused.len() > 20, "only {refused:?}");
+}
+
+/// Runs every oracle on damaged copies of seeds. Returns how many copies are accepted, and the codes of the others.
+fn damage<'s>(
+    seeds: impl Iterator<Item = &'s (PathBuf, Vec<u8>)>,
+) -> (u64, BTreeSet<&'static str>) {
+    let (mut accepted, mut refused) = (0, BTreeSet::new());
+    for (path, seed) in seeds {
         for nth in 0..MUTATIONS {
-            let bytes = mutate(&seed, &mut Xorshift::new(nth));
+            let bytes = mutate(seed, &mut Xorshift::new(nth));
             match pte::Pte::read(&bytes).err().zip(pte::Ptd::read(&bytes).err()) {
                 None => accepted += 1,
                 Some((error, _)) => drop(refused.insert(error.code())),
@@ -131,9 +150,7 @@ fn damaged_seeds_hold() {
             }
         }
     }
-    // Damage that everything survives, or nothing does, would test little.
-    assert!(accepted > 500, "only {accepted} damaged files were accepted");
-    assert!(refused.len() > 20, "only {refused:?}");
+    (accepted, refused)
 }
 
 /// Structured targets hold for what they draw from random bytes.

@@ -74,7 +74,7 @@ fn taken() -> Duration {
     }
 }
 
-const MANY: usize = 100_000 / thinned(20);
+const MANY: usize = 100_000 / thinned(40);
 
 #[test]
 fn calls_that_have_nothing_in_common() {

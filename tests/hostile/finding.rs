@@ -87,7 +87,11 @@ fn tables() -> Vec<Broken> {
 fn segments(n: u32) -> Asm {
     let asm = Asm::new().link("program").bytes(b"ET12").table("program", 8, &[0, 0, 0, 0, 4]);
     let asm = asm.link("segments").vector("segments", 4, n);
-    (0..n).fold(asm, |asm, _| asm.u32_to("segment*")).table("segment", 4, &[])
+    // After the list come a vtable of 4 bytes and, at a multiple of 8, the table.
+    let first = asm.position() as u32;
+    let table = (first + 4 * n + 4).next_multiple_of(8);
+    let offsets: Vec<_> = (0..n).flat_map(|nth| (table - first - 4 * nth).to_le_bytes()).collect();
+    asm.bytes(offsets).table("segment", 4, &[])
 }
 
 #[test]

@@ -36,6 +36,11 @@ impl Asm {
         Self::default().label("start")
     }
 
+    /// Returns the position of the next byte.
+    pub fn position(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Defines a label at the next byte.
     #[track_caller]
     pub fn label(mut self, name: impl Into<String>) -> Self {
