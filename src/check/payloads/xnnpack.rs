@@ -10,6 +10,7 @@ use alloc::string::String;
 
 pub(super) use self::calls::Calls;
 use self::order::Order;
+use self::packed::{GraphLayers, Packed};
 use self::plain::Vtables;
 use self::scales::Place;
 use self::unread::Unread;
@@ -34,6 +35,7 @@ mod freed;
 mod fusion;
 mod nodes;
 mod order;
+mod packed;
 mod plain;
 mod requantized;
 mod scales;
@@ -91,11 +93,16 @@ rules! {
         "The backend takes the data for copied and frees it. It reads freed memory when it runs."
         "Lower a quantized model again without `config_precisions=FP32` of XnnpackPartitioner, which leaves its weights to be computed: name no precision, or STATIC_QUANT."
         Crashes ["11.3"];
-    XNNPACK_NAMED_REFERENCED = Note "xnnpack-named-referenced"
+    XNNPACK_NAMED_REFERENCED = Warning "xnnpack-named-referenced"
         "Named data of an XNNPACK graph is the filter or the bias of a layer."
-        "Releases 0.6 to 1.4.0 free other named data once the payload is loaded, and read freed memory when they run."
-        "Use release 1.4.1 or later."
-        Ignores ["11.3"];
+        "Releases 0.6 to 1.4.0, and later ones with the weights cache (as built for Android and Apple), free other named data once the payload is loaded, and read freed memory when they run."
+        "Use release 1.4.1 or later, with the option `weight_cache_enabled` of XnnpackBackend off; or move the constants into the payload: `pte edit --payload-constants inside`."
+        Crashes ["11.3"];
+    XNNPACK_WEIGHTS_SHARED = Error "xnnpack-weights-shared"
+        "Layers whose filter and bias are the same named data are of one operator, of one datatype and of one shape."
+        "With the weights cache (as built for Android and Apple) the backend takes the packed weights of the first layer for the other, and reads past them."
+        LOWER_AGAIN
+        Crashes ["11.3"];
     XNNPACK_ID = Error "xnnpack-id"
         "The nodes of an XNNPACK graph name values that are in it, and no two values have one id."
         "The backend refuses the graph, or takes another value."
@@ -214,7 +221,9 @@ fn judge_payload(
         Place::Named(key, len) => named.bytes(key, len, bytes),
     };
     let site = Site::new(judge.delegate(payload.users.first()), payload.start, &graph);
-    let Some(judged) = self::judge(&site, named, &mut read, judge.out) else { return Ok(()) };
+    let packed = graph.keys().next().is_some().then_some(&mut judge.calls.packed);
+    let judged = self::judge(&site, named, packed, &mut read, judge.out);
+    let Some(judged) = judged else { return Ok(()) };
     for user in payload.users {
         let Some(delegate) = judge.delegate(Some(user)) else { continue };
         let site = Site::new(Some(delegate), payload.start, &graph);
@@ -231,6 +240,7 @@ fn judge_payload(
 fn judge<'p, 'b>(
     site: &Site<'_, 'p>,
     named: &NamedSizes<'_>,
+    packed: Option<&mut Packed>,
     read: &mut dyn FnMut(Place<'_>) -> Option<Cow<'b, [u8]>>,
     out: &mut Findings,
 ) -> Option<Judged<'p>> {
@@ -240,7 +250,8 @@ fn judge<'p, 'b>(
     if found.is_empty() {
         scales::judge(site, &mut values, read, &mut found);
     }
-    let nodes = judge_nodes(site, &values, &mut unread, &mut found);
+    let layers = packed.map(GraphLayers::new);
+    let nodes = judge_nodes(site, &values, layers, &mut unread, &mut found);
     if found.is_empty() && nodes.have_copies {
         fusion::judge(site, &values, &mut found);
     }
@@ -269,6 +280,7 @@ struct NodeKinds {
 fn judge_nodes<'p>(
     site: &Site<'_, 'p>,
     values: &Values<'p>,
+    mut layers: Option<GraphLayers<'_>>,
     unread: &mut Unread,
     out: &mut Findings,
 ) -> NodeKinds {
@@ -290,7 +302,13 @@ fn judge_nodes<'p>(
         // The values have findings.
         let Some((order, found)) = &mut order else { continue };
         let ids = operator.and_then(NodeIds::of);
-        if let Err((rule, message)) = nodes::judge(node, operator, ids.as_ref(), values) {
+        let mut judged = nodes::judge(node, operator, ids.as_ref(), values);
+        if let (Ok(()), Some(layers), Some(operator), Some(ids)) =
+            (&judged, &mut layers, operator, &ids)
+        {
+            judged = layers.add(site, operator, ids, values);
+        }
+        if let Err((rule, message)) = judged {
             let path = [PathComponent::Field("xnodes"), PathComponent::Index(nth)];
             site.find(out, rule, node, &path, || message);
         } else if let (Some(operator), Some(ids)) = (operator, &ids) {

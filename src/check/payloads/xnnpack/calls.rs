@@ -5,6 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::packed::Packed;
 use super::shape::{MOST_DIMENSIONS, Shape, bits, is_small};
 use super::shapes::{Fault, ShapeRelease};
 use super::value::{External, Quantization, Value, Values};
@@ -21,9 +22,11 @@ use pte_schema::program::view::{DelegateCall, Tensor};
 use pte_schema::scalar::ScalarType;
 use pte_schema::xnnpack::XNNDatatype;
 
-/// The work budget for the calls of all graphs, in values and nodes that are visited.
+/// What is kept of all graphs: the work budget for their calls, in values and nodes that are visited.
 pub(in crate::payloads) struct Calls {
     left: u64,
+    /// The layers with named weights.
+    pub(super) packed: Packed,
     /// The argument shapes that were already judged, with the index of the method and the delegate.
     seen: BTreeSet<(u32, u32, Vec<u64>)>,
 }
@@ -31,7 +34,7 @@ pub(in crate::payloads) struct Calls {
 impl Calls {
     /// Returns the budget for a file of `len` bytes.
     pub(in crate::payloads) fn new(len: u64) -> Self {
-        Self { left: len.max(LEAST_WORK), seen: BTreeSet::new() }
+        Self { left: len.max(LEAST_WORK), packed: Packed::default(), seen: BTreeSet::new() }
     }
 
     /// Judges a call of a graph.

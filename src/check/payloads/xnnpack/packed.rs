@@ -1,0 +1,161 @@
+//! Layers that share weights in the backend's weights cache.
+//!
+//! Builds with the cache keep the packed filter and bias of a layer under the keys of their named data, for all
+//! graphs of a process. Another layer with the same keys takes them, if a seed is the same: an exclusive or of
+//! numbers of channels, which is 0 for every square filter. The sizes are never compared (format.md §11.3).
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+
+use super::attributes::TRANSPOSE_WEIGHTS;
+use super::shape::Shape;
+use super::value::{Values, Wrong};
+use super::{Site, XNNPACK_WEIGHTS_SHARED};
+use pte_core::payload::xnnpack::{NodeIds, PayloadConstant};
+use pte_flat::cost;
+use pte_schema::xnnpack::XNNDatatype;
+use pte_schema::xnnpack::view::XNodeUnion;
+
+/// The layers of all graphs of a program, by the keys of their weights.
+#[derive(Default)]
+pub(in crate::payloads) struct Packed(BTreeMap<Name, Layer>);
+
+/// What the packed weights of a layer depend on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Layer {
+    operator: &'static str,
+    datatypes: [XNNDatatype; 2],
+    filter: Shape,
+    groups: u32,
+    is_transposed: bool,
+    /// The strides of a transposed convolution, which packs a filter for each offset.
+    strides: [u32; 2],
+}
+
+/// The layers of a graph.
+pub(super) struct GraphLayers<'k> {
+    packed: &'k mut Packed,
+    /// The names of the graph's constants, by index; `None` for a constant without a key.
+    names: BTreeMap<u32, Option<Name>>,
+}
+
+impl<'k> GraphLayers<'k> {
+    pub(super) fn new(packed: &'k mut Packed) -> Self {
+        Self { packed, names: BTreeMap::new() }
+    }
+
+    /// Adds a node. Returns what is wrong with a layer that takes the packed weights of one unlike it.
+    pub(super) fn add(
+        &mut self,
+        site: &Site<'_, '_>,
+        operator: XNodeUnion<'_>,
+        ids: &NodeIds,
+        values: &Values<'_>,
+    ) -> Result<(), Wrong> {
+        let (flags, groups, strides) = match operator {
+            XNodeUnion::XNNFullyConnected(node) => (node.flags(), 1, [1; 2]),
+            XNodeUnion::XNNConv2d(node) | XNodeUnion::XNNDepthwiseConv2d(node) => {
+                (0, node.groups(), [1; 2])
+            }
+            XNodeUnion::XNNConvTranspose2d(node) => {
+                (0, node.groups(), [node.subsampling_height(), node.subsampling_width()])
+            }
+            XNodeUnion::XNNBatchMatrixMultiply(node) => (node.flags(), 1, [1; 2]),
+            _ => return Ok(()),
+        };
+        let (Some(operator), [input, filter, bias @ ..]) = (operator.name(), ids.inputs()) else {
+            return Ok(());
+        };
+        let Some(name) = self.name(site, *filter, values) else { return Ok(()) };
+        let bias = bias.first().and_then(|bias| self.name(site, *bias, values));
+        let (Some(input), Some(filter)) = (values.get(*input), values.get(*filter)) else {
+            return Ok(());
+        };
+        let layer = Layer {
+            operator,
+            datatypes: [input.datatype, filter.datatype],
+            filter: filter.shape(),
+            groups,
+            is_transposed: flags & TRANSPOSE_WEIGHTS != 0,
+            strides,
+        };
+        cost::look_up("", self.packed.0.len());
+        let first = *self.packed.0.entry(name.then(bias)).or_insert(layer);
+        match first == layer {
+            true => Ok(()),
+            false => Err((
+                &XNNPACK_WEIGHTS_SHARED,
+                format!(
+                    "{operator} with a filter of {} has the weights of {} with a filter of {}",
+                    layer.filter, first.operator, first.filter
+                ),
+            )),
+        }
+    }
+
+    /// Returns the name of the data of the value `id`, if the data is named.
+    fn name(&mut self, site: &Site<'_, '_>, id: u32, values: &Values<'_>) -> Option<Name> {
+        values.get(id)?.constant?;
+        let nth = site.tensor(values.index_of(id)?)?.constant_buffer_idx();
+        cost::look_up("", self.names.len());
+        *self.names.entry(nth).or_insert_with(|| match site.graph.constant(nth) {
+            Ok(PayloadConstant::Named { key, .. }) => Some(Name::of(key)),
+            _ => None,
+        })
+    }
+}
+
+/// A hash of a key, or of two keys in a row: the cache puts no separator between them.
+///
+/// It is the polynomial of the bytes at [`BASE`], modulo a prime: that of two texts in a row follows from theirs.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Name {
+    hash: u64,
+    /// The power of the base that the length of the text is the exponent of.
+    power: u64,
+}
+
+impl Name {
+    fn of(key: &str) -> Self {
+        cost::charge(key.len());
+        key.bytes().fold(Self { hash: 0, power: 1 }, |name, byte| {
+            name.then(Some(Self { hash: u64::from(byte).saturating_add(1), power: BASE }))
+        })
+    }
+
+    fn then(self, next: Option<Self>) -> Self {
+        let Some(next) = next else { return self };
+        Self {
+            hash: remainder(
+                u128::from(self.hash)
+                    .saturating_mul(next.power.into())
+                    .saturating_add(next.hash.into()),
+            ),
+            power: remainder(u128::from(self.power).saturating_mul(next.power.into())),
+        }
+    }
+}
+
+/// The prime is 2^61 − 1, so that a remainder needs no division.
+const PRIME: u64 = u64::MAX >> 3;
+const BASE: u64 = 0x0009_e377_9b97_f4a7;
+
+/// Returns the remainder of a product of two remainders, or of one and another remainder.
+fn remainder(product: u128) -> u64 {
+    let part = |number: u128| u64::try_from(number & u128::from(PRIME)).unwrap_or_default();
+    let (low, high) = (part(product), part(product.checked_shr(61).unwrap_or_default()));
+    let sum = low.saturating_add(high);
+    sum.checked_sub(PRIME).unwrap_or(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_a_row_are_one_name() {
+        let (whole, one, other) = (Name::of("abcdef"), Name::of("abcd"), Name::of("ef"));
+        assert!(one.then(Some(other)) == whole && one.then(None) == one);
+        assert!(other.then(Some(one)) != whole && Name::of("") != Name::of("\0"));
+    }
+}
