@@ -1,6 +1,6 @@
 // The summary: whether the file loads, where, and what it has.
 
-import { card, count, h, listing, many, size, table, type Child } from "../dom.js";
+import { card, count, h, listing, many, refused, size, table, type Child } from "../dom.js";
 import type { Documents } from "../../dist/index.js";
 import type { Opened } from "../engine.js";
 import type { Page } from "../page.js";
@@ -49,11 +49,8 @@ export async function summary(file: Opened, page: Page): Promise<Child> {
   let info: Info;
   try {
     info = (await file.ask("info")).files[0]!;
-  } catch {
-    return [
-      hero,
-      h("p", { class: "note" }, "The file is refused, so there is no more to show. Findings has the bytes."),
-    ];
+  } catch (error) {
+    return [hero, refused(error), h("p", { class: "note" }, "Findings has the bytes.")];
   }
   file.base = info.bundle?.program_offset ?? 0;
   const isProgram = Boolean(info.methods && info.operators);
