@@ -271,9 +271,13 @@ function failure({ status, stdout, stderr }: Output): PteError {
     // No document: the message says it.
   }
   // Text of a file has no line breaks here.
-  const [, code, message, rest] = /^error(?:\[(.*?)\])?: (.*)([^]*)/m.exec(stderr) ?? ["", , stderr.trim(), ""];
-  const help = /^  help: (.*)/m.exec(rest!)?.[1];
-  return new PteError({ code: code ?? (status === 2 ? "usage" : "unreadable"), message: message!, status, help });
+  const [, code, message] = /^error(?:\[(.*?)\])?: (.*)/m.exec(stderr) ?? [];
+  return new PteError({
+    code: code ?? (status === 2 ? "usage" : "unreadable"),
+    message: message ?? stderr.trim(),
+    status,
+    help: /^  help: (.*)/m.exec(stderr)?.[1],
+  });
 }
 
 /** Returns a name that the command takes for a file: not for standard input. */
