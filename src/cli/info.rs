@@ -100,7 +100,11 @@ impl Info {
 }
 
 /// Shows the summary of a standalone payload.
-fn show_payload(named: &NamedSummary, payload: &PayloadSummary, out: &mut Output) -> fmt::Result {
+fn show_payload(
+    named: &NamedSummary,
+    payload: &PayloadSummary,
+    out: &mut dyn Write,
+) -> fmt::Result {
     let NamedSummary { path, summary, .. } = named;
     let (bytes, backend) = (grouped(summary.bytes), payload.backend);
     let kind = if summary.kind == "ptn" { "package" } else { "payload" };
@@ -118,7 +122,7 @@ fn show_payload(named: &NamedSummary, payload: &PayloadSummary, out: &mut Output
 }
 
 /// Shows the constants of a standalone payload that are not in it.
-fn show_outside(graphs: &GraphSummary, out: &mut Output) -> fmt::Result {
+fn show_outside(graphs: &GraphSummary, out: &mut dyn Write) -> fmt::Result {
     let outside = graphs.external.unwrap_or_default();
     if outside.count == 0 {
         return Ok(());
@@ -131,7 +135,11 @@ fn show_outside(graphs: &GraphSummary, out: &mut Output) -> fmt::Result {
 }
 
 /// Shows the summary of a profile.
-fn show_profile(named: &NamedSummary, profile: &ProfileSummary, out: &mut Output) -> fmt::Result {
+fn show_profile(
+    named: &NamedSummary,
+    profile: &ProfileSummary,
+    out: &mut dyn Write,
+) -> fmt::Result {
     let NamedSummary { path, summary, .. } = named;
     let bytes = grouped(summary.bytes);
     writeln!(out, "{BOLD}{path}{BOLD:#}  {DIM}ETDump, a profile of runs · {bytes} bytes{DIM:#}")?;
@@ -150,7 +158,7 @@ fn show_profile(named: &NamedSummary, profile: &ProfileSummary, out: &mut Output
 }
 
 /// Shows the summary of an ETRecord.
-fn show_record(named: &NamedSummary, record: &RecordSummary, out: &mut Output) -> fmt::Result {
+fn show_record(named: &NamedSummary, record: &RecordSummary, out: &mut dyn Write) -> fmt::Result {
     let NamedSummary { path, summary, .. } = named;
     let bytes = grouped(summary.bytes);
     writeln!(
@@ -171,7 +179,8 @@ fn show_record(named: &NamedSummary, record: &RecordSummary, out: &mut Output) -
     show_parts(&rows, summary, out)
 }
 
-fn show(named: &NamedSummary, out: &mut Output) -> fmt::Result {
+/// Writes the text of a summary.
+pub(super) fn show(named: &NamedSummary, out: &mut dyn Write) -> fmt::Result {
     let NamedSummary { path, summary, .. } = named;
     let kind = match &summary.contents {
         ContentSummary::Pte(_) => "program".to_string(),
@@ -206,7 +215,7 @@ fn show(named: &NamedSummary, out: &mut Output) -> fmt::Result {
     show_file(summary, out)
 }
 
-fn show_program(program: &ProgramSummary, out: &mut Output) -> fmt::Result {
+fn show_program(program: &ProgramSummary, out: &mut dyn Write) -> fmt::Result {
     for (nth, method) in program.methods.iter().take(MAX_METHODS).enumerate() {
         let title = if nth == 0 { "methods" } else { "" };
         show_method(title, method, out)?;
@@ -275,7 +284,7 @@ fn show_program(program: &ProgramSummary, out: &mut Output) -> fmt::Result {
 }
 
 /// Shows what loading allocates, if that is much.
-fn show_load_memory(program: &ProgramSummary, out: &mut Output) -> fmt::Result {
+fn show_load_memory(program: &ProgramSummary, out: &mut dyn Write) -> fmt::Result {
     let memory = &program.load_memory;
     if memory.total < MUCH_MEMORY {
         return Ok(());
@@ -295,7 +304,7 @@ fn show_load_memory(program: &ProgramSummary, out: &mut Output) -> fmt::Result {
 }
 
 /// Shows what a runtime needs to link, and the operators that no library of upstream has.
-fn show_link(program: &ProgramSummary, out: &mut Output) -> fmt::Result {
+fn show_link(program: &ProgramSummary, out: &mut dyn Write) -> fmt::Result {
     let kernels: Vec<_> = program.libraries.iter().map(|library| library.name.into()).collect();
     let backends: Vec<_> =
         program.backends.iter().take(MAX_METHODS).map(|backend| name(&backend.id)).collect();
@@ -314,7 +323,7 @@ fn show_link(program: &ProgramSummary, out: &mut Output) -> fmt::Result {
 }
 
 /// Shows the operators and datatypes in the graphs of one backend.
-fn show_graphs(graphs: &GraphSummary, out: &mut Output) -> fmt::Result {
+fn show_graphs(graphs: &GraphSummary, out: &mut dyn Write) -> fmt::Result {
     let list = |items: Vec<String>, all: usize| match all.saturating_sub(items.len()) {
         0 => items.join(", "),
         more => format!("{}, … {} more", items.join(", "), grouped(wide(more))),
@@ -347,7 +356,7 @@ fn show_graphs(graphs: &GraphSummary, out: &mut Output) -> fmt::Result {
 }
 
 /// Shows which weights in the graphs of one backend are quantized, and how.
-fn show_weights(weights: &[WeightSummary], out: &mut Output) -> fmt::Result {
+fn show_weights(weights: &[WeightSummary], out: &mut dyn Write) -> fmt::Result {
     let describe = |of: &WeightSummary| {
         let how = match of.quantization {
             None => String::new(),
@@ -376,7 +385,7 @@ fn show_weights(weights: &[WeightSummary], out: &mut Output) -> fmt::Result {
 }
 
 /// Shows the contents of the headers of one backend's payloads.
-fn show_sections(summary: &SectionSummary, out: &mut Output) -> fmt::Result {
+fn show_sections(summary: &SectionSummary, out: &mut dyn Write) -> fmt::Result {
     let list = |texts: &[UntrustedString]| texts.iter().map(name).collect::<Vec<_>>().join(", ");
     let mut facts = Vec::new();
     if !summary.versions.is_empty() {
@@ -419,7 +428,7 @@ fn section_amount(of: &SectionAmount) -> String {
     }
 }
 
-fn show_method(title: &str, method: &MethodSummary, out: &mut Output) -> fmt::Result {
+fn show_method(title: &str, method: &MethodSummary, out: &mut dyn Write) -> fmt::Result {
     let values = |values: &[ValueSummary], count: u64| {
         let shown = values.iter().take(MAX_VALUES).map(text::value);
         let mut shown: Vec<_> = shown.collect();
@@ -452,14 +461,14 @@ fn arena(size: i64) -> String {
     u64::try_from(size).map_or_else(|_| format!("{size} B"), text::bytes)
 }
 
-fn show_amount(title: &str, data: &DataAmount, noun: &str, out: &mut Output) -> fmt::Result {
+fn show_amount(title: &str, data: &DataAmount, noun: &str, out: &mut dyn Write) -> fmt::Result {
     if data.count == 0 {
         return Ok(());
     }
     label(out, title, &format!("{}, {}", count(data.count, noun), text::bytes(data.bytes)))
 }
 
-fn show_data(data: &PtdSummary, out: &mut Output) -> fmt::Result {
+fn show_data(data: &PtdSummary, out: &mut dyn Write) -> fmt::Result {
     let mut parts = vec![count(data.tensors, "tensor")];
     if data.blobs > 0 {
         parts.push(count(data.blobs, "blob"));
@@ -496,7 +505,7 @@ fn key(row: &EntrySummary) -> String {
     }
 }
 
-fn show_file(summary: &Summary, out: &mut Output) -> fmt::Result {
+fn show_file(summary: &Summary, out: &mut dyn Write) -> fmt::Result {
     let header = match &summary.header {
         None => "none".to_string(),
         Some(header) => {
@@ -528,7 +537,7 @@ fn show_file(summary: &Summary, out: &mut Output) -> fmt::Result {
     Ok(())
 }
 
-fn show_parts(rows: &[(String, u64)], summary: &Summary, out: &mut Output) -> fmt::Result {
+fn show_parts(rows: &[(String, u64)], summary: &Summary, out: &mut dyn Write) -> fmt::Result {
     let mut title = "size";
     for (what, bytes) in rows.iter().filter(|(_, bytes)| *bytes > 0) {
         let bar = bar(*bytes, summary.bytes);
@@ -538,14 +547,14 @@ fn show_parts(rows: &[(String, u64)], summary: &Summary, out: &mut Output) -> fm
     Ok(())
 }
 
-fn label(out: &mut Output, title: &str, text: &str) -> fmt::Result {
+fn label(out: &mut dyn Write, title: &str, text: &str) -> fmt::Result {
     let inner = text.trim_start_matches(' ');
     let indent = text.len().saturating_sub(inner.len());
     let inner = paragraph(inner, indent.saturating_add(14));
     writeln!(out, "  {DIM}{title:<11}{DIM:#} {:indent$}{inner}", "")
 }
 
-fn more(out: &mut Output, all: usize, shown: usize) -> fmt::Result {
+fn more(out: &mut dyn Write, all: usize, shown: usize) -> fmt::Result {
     match all.checked_sub(shown) {
         None | Some(0) => Ok(()),
         Some(rest) => {

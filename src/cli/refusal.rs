@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use pte::check::CheckedFile;
 use pte::quoted::UntrustedString;
 use serde::Serialize;
+#[cfg(not(target_family = "wasm"))]
+use serde_json::json;
 
 use super::output::{Content, Output};
 use super::problem::{Problem, Status, io_help};
@@ -94,6 +96,16 @@ pub(super) fn write_into(out: &mut Output, problem: &Problem) -> Result<(), Prob
     match refused_file(problem) {
         Some(file) => out.json(&RefusalDocument { schema: "pte.error/1", files: [file] }),
         None => Ok(()),
+    }
+}
+
+/// Returns the code, the message and the help of a problem, as a JSON object for the page.
+#[cfg(not(target_family = "wasm"))]
+pub(super) fn for_page(problem: &Problem) -> serde_json::Value {
+    let file = refused_file(problem);
+    match file.as_ref().and_then(|file| file.findings.first()) {
+        Some(finding) => json!(finding),
+        None => json!({ "message": problem.message() }),
     }
 }
 

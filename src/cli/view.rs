@@ -25,6 +25,7 @@ use super::input::{self, Bytes, Streams};
 use super::map::page::{self, PageFile};
 use super::output::{Content, Output};
 use super::problem::{Problem, Status, note};
+use super::refusal;
 use super::reserve;
 use super::temporary::Temporary;
 use super::text::name_of;
@@ -230,7 +231,7 @@ impl Server<'_> {
         };
         // The page shows the error of a verb.
         Ok(answer.unwrap_or_else(|problem| {
-            let body = json!({ "message": problem.message() }).to_string().into_bytes();
+            let body = refusal::for_page(&problem).to_string().into_bytes();
             ("422 Unprocessable Content", "application/json", body)
         }))
     }
@@ -267,7 +268,7 @@ impl Server<'_> {
         }
         let file = self.folder.join("page");
         let mut out = Output::open(Some(&file), Content::Plain)?;
-        page::write_around(&mut out, "'self'", |out| {
+        page::write_around(&mut out, "'self'", "", |out| {
             out.bytes(&page::inert(&json!({ "files": files })))
         })?;
         out.finish()?;
@@ -290,6 +291,9 @@ impl Server<'_> {
             }
             "memory" => (call, vec!["--json".into(), "--no-config".into()]),
             "sizes" => ("size", vec!["--json".into(), "--no-config".into()]),
+            "modules" => {
+                ("size", vec!["--json".into(), "--no-config".into(), "--by-module".into()])
+            }
             "mapAt" => ("map", vec!["--json".into(), format!("--at={}", argument("arg")?)]),
             "explorer" => ("graph", vec!["--format=model-explorer".into()]),
             "check" => (call, vec!["--json".into(), "--no-config".into()]),
@@ -326,7 +330,7 @@ impl Server<'_> {
         let common = Common { output: Some(file.clone()), quiet: true, ..self.common.clone() };
         reserve::set_factor(arguments.verb.memory_factor());
         let done = arguments.verb.run(&common);
-        let judges = matches!(call, "check" | "sarif" | "diff");
+        let judges = matches!(call, "check" | "sarif" | "diff" | "explorer");
         Ok(done.and_then(|status| {
             let is_good = status == Status::Good || judges && status == Status::BadNews;
             let status = if is_good { "200 OK" } else { "422 Unprocessable Content" };

@@ -102,6 +102,7 @@ fn view_serves_the_page_and_answers_as_the_verbs_do() {
     assert_eq!(server.json("0/memory"), said(&["memory", "--json", LINEAR]));
     assert_eq!(server.json("0/mapAt?arg=96"), said(&["map", "--json", "--at", "96", LINEAR]));
     assert_eq!(server.json("1/sizes"), said(&["size", "--json", BASIC]));
+    assert_eq!(server.json("1/modules"), said(&["size", "--by-module", "--json", BASIC]));
     let checked = server.json("0/check?runtime=1.0");
     assert_eq!(checked["files"][0]["findings"][0]["in"], BASIC, "judged with the data");
     let differing = server.json("0/diff?file=2");
@@ -113,6 +114,33 @@ fn view_serves_the_page_and_answers_as_the_verbs_do() {
     let (status, absent) = server.get("1/ops");
     assert_eq!(status, 422);
     assert!(text(&absent).contains("which has no operators"));
+}
+
+/// The page shows of an error what the terminal does: the code, the place and what to do.
+#[test]
+fn view_answers_an_error_with_its_code_and_help() {
+    let server = Server::new(&["README.md", LINEAR]);
+    let finding = |path: &str| {
+        let (status, body) = server.get(path);
+        assert_eq!(status, 422, "{path}");
+        serde_json::from_slice::<Value>(&body).unwrap()
+    };
+    let want = &server.json("0/check")["files"][0]["findings"][0];
+    for call in ["memory", "map", "tensor?arg=x", "diff?file=1"] {
+        let path = format!("0/{call}");
+        let found = finding(&path);
+        let found = found["files"][0]["findings"].get(0).unwrap_or(&found);
+        assert_eq!(found["rule"], "other-format", "{path}: {found}");
+        assert_eq!((&found["help"], &found["message"]), (&want["help"], &want["message"]));
+    }
+    for call in ["info", "sizes", "modules", "ops"] {
+        let found = finding(&format!("0/{call}"));
+        assert_eq!(found["refused"][0]["findings"][0]["rule"], "other-format", "{call}");
+    }
+    assert_eq!(server.json("0/explorer")["graphs"][0]["nodes"][0]["id"], "findings");
+    let absent = finding("1/tensor?arg=none");
+    assert_eq!(absent["rule"], "absent", "{absent}");
+    assert!(absent["message"].as_str().unwrap().contains("none"), "{absent}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 // The frame of a page: its tabs, each of which shows one document about a file.
 
-import { h, many, size, type Child } from "./dom.js";
+import { h, many, refused, size, type Child } from "./dom.js";
 import { Cancelled, type Call, type Opened } from "./engine.js";
 import { bytes } from "./views/bytes.js";
 import { compare } from "./views/compare.js";
@@ -141,7 +141,6 @@ function cut(file: Opened, call: Call): Child {
 }
 
 function failure(error: unknown): HTMLElement {
-  const { message, code, help } = error as { message?: string; code?: string; help?: string };
   if (error instanceof Cancelled) {
     return h(
       "div",
@@ -150,13 +149,7 @@ function failure(error: unknown): HTMLElement {
       h("button", { type: "button", click: () => void show() }, "Try again"),
     );
   }
-  return h(
-    "div",
-    { class: "card refused", role: "alert" },
-    h("h2", {}, code ? `Not shown: ${code}` : "Not shown"),
-    h("p", {}, message ?? String(error)),
-    help && h("p", { class: "note" }, help),
-  );
+  return refused(error);
 }
 
 addEventListener("hashchange", () => void show());

@@ -1,5 +1,7 @@
 // Elements. Text is only ever set as text, so that no name in a file is markup.
 
+import type { Failure } from "./engine.js";
+
 export type Child = Node | string | number | null | undefined | false | Child[];
 type Attributes = Record<string, unknown>;
 
@@ -104,6 +106,27 @@ const textOf = (child: Child) => nodes([child]).map((node) => (typeof node === "
 function numberOf(text: string): number {
   const unit = UNITS.indexOf(/[kMGT]?B$/.exec(text)?.[0] ?? "B");
   return parseFloat(text.replace(/[,≤ ]/g, "")) * 1000 ** unit;
+}
+
+/** Says why something cannot be shown as the command does: the code, the message, the place and what to do. */
+export function refused(error: unknown): HTMLElement {
+  const { message, code, path, offset, help } = error as Partial<Failure>;
+  const place = [typeof offset === "number" && hex(offset), path].filter(Boolean).join(", ");
+  return h(
+    "div",
+    { class: "card refused", role: "alert" },
+    h("h2", {}, code ? `Not shown: ${code}` : "Not shown"),
+    h("p", {}, message ?? String(error)),
+    place && h("p", { class: "path" }, `at ${place}`),
+    help && h("p", { class: "note" }, help),
+  );
+}
+
+/** Saves text as a file. */
+export function download(name: string, text: string, type: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  h("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
 /** Makes a box with a title. */

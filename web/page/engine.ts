@@ -8,6 +8,7 @@ export type Call =
   | "sarif"
   | "tensors"
   | "sizes"
+  | "modules"
   | "memory"
   | "ops"
   | "map"
@@ -29,7 +30,7 @@ export type Request = { id: number } & ({ inputs: Input[] } | Question);
 export interface Failure {
   message: string;
   code?: string;
-  offset?: number;
+  offset?: number | null;
   path?: string;
   help?: string;
 }
@@ -58,13 +59,17 @@ export class Opened {
     readonly isLive = true,
   ) {}
 
-  /** Asks for what a method of {@link PteFile} returns. An answer is kept; a failure is asked for again. */
+  /**
+   * Asks for what a method of {@link PteFile} returns. An answer is kept, but for a tensor, which may be large; a failure
+   * is asked for again.
+   */
   ask<K extends Call>(call: K, ...args: unknown[]): ReturnType<PteFile[K]> {
     const key = JSON.stringify([call, ...args]);
     let answer = this.answers.get(key);
     if (!answer) {
       answer = this.engine.request(`${TITLES[call]} ${this.name}`, { file: this.index, call, args });
-      answer.catch(() => this.answers.delete(key));
+      const drop = () => void this.answers.delete(key);
+      answer.then(call === "tensor" ? drop : undefined, drop);
       this.answers.set(key, answer);
     }
     return answer as ReturnType<PteFile[K]>;
@@ -83,6 +88,7 @@ const TITLES: Record<Call, string> = {
   sarif: "Judging",
   tensors: "Listing tensors of",
   sizes: "Measuring",
+  modules: "Measuring",
   memory: "Planning memory of",
   ops: "Listing operators of",
   map: "Mapping",
@@ -111,11 +117,14 @@ export class Engine implements Answers {
   private read = 0;
 
   /** `watch` is called with what is running, or null. */
-  constructor(private readonly watch: (title: string | null, read: number) => void) {}
+  constructor(private readonly watch: (title: string | null, read: number) => void) {
+    // It compiles the module while a person looks for a file.
+    this.running(true);
+  }
 
   /** Opens files in a new worker. */
   async open(inputs: Input[]): Promise<Opened[]> {
-    this.cancel();
+    if (this.inputs.length > 0) this.cancel();
     this.inputs = inputs;
     const found = await this.request<{ name: string; size: number; isData: boolean }[]>("Opening", { inputs });
     return found.map(({ name, size, isData }, nth) => new Opened(this, nth, name, size, isData));

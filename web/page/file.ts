@@ -2,17 +2,22 @@
 
 import { readNpy } from "../src/npy.js";
 import { open } from "./app.js";
-import { type Answers, type Call, Opened, type Question } from "./engine.js";
+import { type Answers, type Call, type Failure, Opened, type Question } from "./engine.js";
 
 /** What the command writes into the page (`src/cli/map/page.rs`). */
 type Contents = { files: { name: string; size: number; isData: boolean }[] } & Partial<Embedded>;
 
 /** The documents of a file, and those of its bytes and fields that are near a finding or near the beginning. */
 interface Embedded {
-  documents: Partial<Record<Call, { omitted: number; document: unknown } | { error: string }>>;
+  documents: Partial<Record<Call, { omitted: number; document: unknown } | { error: Refused }>>;
   bytes: [offset: number, base64: string][];
   fields: { program?: number; role_begin: number; role_end: number }[];
 }
+
+/** Why there is no document: a finding of the command, or a message alone. */
+type Refused = Failure & { rule?: string };
+
+const failed = (why: Refused) => Object.assign(new Error(), { code: why.rule }, why);
 
 /** Answers from the documents inside the page. */
 class Inside implements Answers {
@@ -41,7 +46,7 @@ class Inside implements Answers {
       const byte = fields.find((field) => isHere(offset - (field.program ?? 0), field));
       if (byte) return { byte };
     } else if (found && args.length === 0) {
-      if ("error" in found) throw new Error(found.error);
+      if ("error" in found) throw failed(found.error);
       return found.document;
     }
     throw new Error("this is not in the page, which has a part of the file; `pte view` shows all of it");
@@ -65,8 +70,7 @@ class Server implements Answers {
     const document: any = await reply.json();
     if (!reply.ok) {
       // As in other documents, a refused file has a finding.
-      const finding = (document.refused ?? document.files)?.[0]?.findings?.[0];
-      throw Object.assign(new Error(), finding ? { ...finding, code: finding.rule } : document);
+      throw failed((document.refused ?? document.files)?.[0]?.findings?.[0] ?? document);
     }
     return (call === "check" ? document.files[0] : document) as T;
   }

@@ -1,10 +1,18 @@
 // The worker: files, and the runs of the command on them. Reading and judging never stop the page.
 
-import { open, type Input, type PteFile } from "../dist/index.js";
+import { load, open, type Input, type PteFile } from "../dist/index.js";
 import type { Answer, Call, Failure, Request } from "./engine.js";
 
+// A question tries again, and says why it failed.
+load().catch(() => undefined);
+
 const files: PteFile[] = [];
-const post = (answer: Answer) => postMessage(answer);
+/** Posts an answer. The buffer of a tensor or of bytes is moved. */
+const post = (answer: Answer) => {
+  const result = "result" in answer ? (answer.result as { data?: Uint8Array; buffer?: ArrayBuffer } | null) : null;
+  const buffer = result?.data?.buffer ?? result?.buffer;
+  postMessage(answer, { transfer: buffer instanceof ArrayBuffer ? [buffer] : [] });
+};
 // One run after the other: a run takes memory, and the last one reports its progress.
 let last: Promise<unknown> = Promise.resolve();
 

@@ -27,7 +27,8 @@ async function compile(wasm: Wasm): Promise<WebAssembly.Module> {
   if (url.protocol === "file:") return WebAssembly.compile(await (await import("./node.js")).readOwn(url));
   const reply = await fetch(url);
   if (!reply.ok) throw new Error(`${url}: HTTP status ${reply.status}`);
-  return WebAssembly.compile(await reply.arrayBuffer());
+  const isStream = reply.headers.get("Content-Type") === "application/wasm";
+  return isStream ? WebAssembly.compileStreaming(reply) : WebAssembly.compile(await reply.arrayBuffer());
 }
 
 /** Runs the command with `args` on files by name: `run(["check", "--json", "a.pte"], files)`. */

@@ -127,6 +127,11 @@ export class PteFile {
     return this.document(["size"]);
   }
 
+  /** The size by modules of the model: `pte size --by-module`. */
+  modules(): Promise<Documents["size"]> {
+    return this.document(["size", "--by-module"]);
+  }
+
   /** The planned memory over time: `pte memory`. */
   memory(): Promise<Documents["memory"]> {
     return this.document(["memory"]);
@@ -265,8 +270,14 @@ function failure({ status, stdout, stderr }: Output): PteError {
   } catch {
     // No document: the message says it.
   }
-  const message = stderr.replace(/^error(\[[^\]]*\])?: /, "").trim();
-  return new PteError({ code: status === 2 ? "usage" : "unreadable", message, status });
+  // Text of a file has no line breaks here.
+  const [, code, message] = /^error(?:\[(.*?)\])?: (.*)/m.exec(stderr) ?? [];
+  return new PteError({
+    code: code ?? (status === 2 ? "usage" : "unreadable"),
+    message: message ?? stderr.trim(),
+    status,
+    help: /^  help: (.*)/m.exec(stderr)?.[1],
+  });
 }
 
 /** Returns a name that the command takes for a file: not for standard input. */

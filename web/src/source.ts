@@ -114,7 +114,7 @@ async function openUrl(url: string): Promise<Source> {
   const size = Number(first.headers.get("Content-Range")?.split("/")[1] ?? NaN);
   // A server without ranges sends everything.
   if (first.status !== 206 || !Number.isSafeInteger(size)) {
-    return new BytesSource(new Uint8Array(await first.arrayBuffer()));
+    return new BytesSource(await body(first, MOST_KEPT));
   }
   await first.body?.cancel();
   const version = first.headers.get("ETag") ?? first.headers.get("Last-Modified");
@@ -122,6 +122,24 @@ async function openUrl(url: string): Promise<Source> {
     const reply = await fetch(url, ranged(begin, end));
     const changed = version !== (reply.headers.get("ETag") ?? reply.headers.get("Last-Modified"));
     if (reply.status !== 206 || changed) throw new Error(`${url}: it changed while it was read`);
-    return new Uint8Array(await reply.arrayBuffer());
+    return body(reply, end - begin);
   });
+}
+
+/** Reads an answer. A server that sends more than `most` bytes is refused, as it might never end. */
+async function body(reply: Response, most: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for (const reader = reply.body?.getReader(); reader; ) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    parts.push(value);
+    length += value.length;
+    if (length <= most) continue;
+    await reader.cancel();
+    throw new Error(`${reply.url}: the server sends more than ${most} bytes`);
+  }
+  const all = new Uint8Array(length);
+  for (const part of parts.reverse()) all.set(part, (length -= part.length));
+  return all;
 }

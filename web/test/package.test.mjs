@@ -16,7 +16,7 @@ test("a file has its documents", async () => {
   const file = await open(linear);
   assert.equal((await file.info()).files[0].kind, "pte");
   assert.equal((await file.check()).verdict, "ok");
-  for (const verb of ["tensors", "sizes", "memory", "ops", "map", "graph"]) {
+  for (const verb of ["tensors", "sizes", "modules", "memory", "ops", "map", "graph"]) {
     assert.match((await file[verb]()).schema, /^pte\./, verb);
   }
   assert.equal((await file.mapAt(4)).byte.offset, 4);
@@ -45,6 +45,10 @@ test("a refused file is a finding of check, and an error of other requests", asy
   const { verdict, findings } = await check(cut);
   assert.equal(verdict, "error");
   await assert.rejects((await open(cut)).info(), { name: "PteError", code: findings[0].rule });
+  const { rule: code, message, help } = findings[0];
+  for (const call of ["info", "memory", "modules", "tensor"]) {
+    await assert.rejects((await open(cut))[call]("a"), { name: "PteError", code, message, help }, call);
+  }
   await assert.rejects((await open(new Uint8Array())).info(), PteError);
   await assert.rejects((await open(bytes())).extract({ tensor: "absent" }), PteError);
 });

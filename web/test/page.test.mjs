@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import {
   cpSync,
   existsSync,
@@ -18,7 +19,7 @@ import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { chromium } from "playwright-core";
-import { open } from "../dist/index.js";
+import { check, open } from "../dist/index.js";
 
 const root = new URL("../../", import.meta.url).pathname;
 const data = `${root}tests/data/`;
@@ -38,13 +39,15 @@ const TYPES = {
 };
 
 let server, browser, address;
-/** Pages that a test has made, by their paths. */
+/** What a test has made, by its path: the text of a page, or what answers a request. */
 const made = new Map();
 before(async () => {
   if (skip) return;
   server = createServer((request, reply) => {
     const path = new URL(request.url, "http://a").pathname.replace(/\/$/, "/index.html");
-    if (made.has(path)) return reply.writeHead(200, { "Content-Type": "text/html" }).end(made.get(path));
+    const own = made.get(path);
+    if (typeof own === "function") return own(request, reply);
+    if (own !== undefined) return reply.writeHead(200, { "Content-Type": "text/html" }).end(own);
     const file = path.startsWith("/data/") ? data + path.slice(6) : site + path;
     if (path.includes("..") || !existsSync(file)) return reply.writeHead(404).end();
     const bytes = readFileSync(file);
@@ -174,9 +177,20 @@ test("a program and its data are judged together", { skip }, async () => {
 
 test("two files are compared", { skip }, async () => {
   const page = await visit();
-  await drop(page, pte("linear"), pte("add"));
+  await drop(page, pte("linear"), pte("add"), [pte("linear"), "same.pte"], `${root}README.md`);
   await tab(page, "Compare");
-  assert.match(await page.locator(".result h1").textContent(), /difference/);
+  assert.match(await page.locator(".result h1").textContent(), /^[\d,]+ differences$/);
+  const shown = Number((await page.locator(".result h1").textContent()).replace(/\D/g, ""));
+  const [one, other] = [await open(pte("linear")), await open(pte("add"))];
+  assert.equal(shown, (await one.diff(other)).count);
+  assert.match(await page.locator(".result").textContent(), /removed.*aten::addmm/s);
+  await page.getByLabel("Compare with").selectOption("same.pte");
+  await page.locator(".result h1", { hasText: "No difference in meaning" }).waitFor();
+  await page.getByLabel("Compare with").selectOption("README.md");
+  assert.match(await page.locator(".result .refused").textContent(), /other-format.*Give a \.pte/s);
+  await page.getByRole("combobox", { name: "File" }).selectOption("add.pte");
+  await page.locator(".result h1", { hasText: "differences" }).waitFor();
+  assert.deepEqual(page.problems, []);
 });
 
 test("damaged, empty and foreign files are refused in words", { skip }, async () => {
@@ -191,7 +205,16 @@ test("damaged, empty and foreign files are refused in words", { skip }, async ()
   for (const path of [cut, empty, `${root}README.md`]) {
     await drop(page, path);
     assert.equal(await page.locator(".hero h1").textContent(), "Does not load", path);
-    for (const name of TABS) await tab(page, name);
+    const { findings } = await check(path);
+    for (const name of TABS) {
+      await tab(page, name);
+      if (["Findings", "Bytes", "Compare"].includes(name)) continue;
+      // As the terminal does: the code, what is wrong and what to do.
+      const shown = await page.locator("#panel .refused").textContent();
+      for (const part of [findings[0].rule, findings[0].message, findings[0].help]) {
+        assert.ok(shown.includes(part), `${path} ${name}: ${shown}`);
+      }
+    }
     await tab(page, "Summary");
   }
   assert.deepEqual(page.problems, []);
@@ -234,6 +257,65 @@ test("?url= reads from this origin, and no other", { skip }, async () => {
   }
 });
 
+/** A server of bytes by ranges; `change` may replace its parts, the size and the headers of an answer. */
+const ranges = (bytes, change) => (request, reply) => {
+  const [begin, end] = request.headers.range.match(/\d+/g).map(Number);
+  const part = bytes.subarray(begin, end + 1);
+  const headers = { "Content-Range": `bytes ${begin}-${begin + part.length - 1}/${bytes.length}` };
+  change(reply, part, headers, begin);
+};
+
+test("a file that changes while it is read is an error", { skip }, async () => {
+  const bytes = new Uint8Array(readFileSync(pte("linear")).length + 1e6);
+  bytes.set(readFileSync(pte("linear")));
+  let version = 0;
+  made.set("/changing.pte", ranges(bytes, (reply, part, headers) => reply.writeHead(206, { ...headers, ETag: `"${version++}"` }).end(part)));
+  const page = await visit({}, "?url=changing.pte");
+  assert.match(await page.locator(".refused").textContent(), /Not shown.*it changed while it was read/);
+  const path = join(mkdtempSync(join(tmpdir(), "page-")), "a.pte");
+  writeFileSync(path, bytes);
+  await page.locator("#chosen").setInputFiles(path);
+  await page.locator(".hero").waitFor();
+  truncateSync(path, 100);
+  await tab(page, "Memory");
+  assert.match(await page.locator("#panel .refused").textContent(), /Not shown/);
+  assert.deepEqual(page.problems, []);
+});
+
+test("a hostile server gets an error, and the page stays alive", { skip }, async () => {
+  const bytes = readFileSync(pte("linear"));
+  const endless = (reply) => {
+    const timer = setInterval(() => reply.write(Buffer.alloc(1 << 20)), 1);
+    reply.on("close", () => clearInterval(timer));
+  };
+  const size = (text) => ranges(bytes, (reply, part, headers, begin) => {
+    reply.writeHead(206, { ...headers, "Content-Range": `bytes ${begin}-${begin + part.length - 1}/${text}` }).end(part);
+  });
+  const hostile = {
+    "markup.pte": (_, reply) => reply.writeHead(200, { "Content-Type": "text/html" }).end("<script>alert(1)</script>"),
+    "empty.pte": (_, reply) => reply.writeHead(200).end(),
+    "large.pte": size(Number.MAX_SAFE_INTEGER),
+    "negative.pte": size(-5),
+    "shorter.pte": ranges(bytes, (reply, part, headers) => reply.writeHead(206, headers).end(part.subarray(0, 9))),
+    "longer.pte": ranges(bytes, (reply, _, headers) => endless(reply.writeHead(206, headers))),
+    "elsewhere.pte": (_, reply) => reply.writeHead(302, { Location: "https://example.invalid/a.pte" }).end(),
+    "status.pte": (_, reply) => reply.writeHead(500).end("no"),
+    "closed.pte": (request) => request.socket.destroy(),
+  };
+  const page = await visit();
+  for (const [name, answer] of Object.entries(hostile)) {
+    made.set(`/${name}`, answer);
+    await page.goto(`${address}?url=${name}`);
+    const shown = page.locator(".refused, .hero.error").first();
+    await shown.waitFor({ timeout: 20_000 });
+    assert.match(await shown.textContent(), /Not shown|Does not load/, name);
+  }
+  const problems = page.problems.filter((text) => !/Failed to load|Content Security Policy|example\.invalid|Fetch API/.test(text));
+  assert.deepEqual(problems, []);
+  await drop(page, pte("linear"));
+  assert.equal(await page.locator(".hero h1").textContent(), "Loads");
+});
+
 test("the graph: layers, search, details, keyboard", { skip }, async () => {
   const page = await visit();
   await drop(page, pte("xnn_mixed"));
@@ -247,6 +329,26 @@ test("the graph: layers, search, details, keyboard", { skip }, async () => {
   await page.locator(".box.chosen", { hasText: "cumsum" }).waitFor();
   await page.locator(".picture").press("ArrowUp");
   assert.doesNotMatch(await page.locator(".box.chosen").textContent(), /cumsum/);
+  assert.deepEqual(page.problems, []);
+});
+
+test("the picture of a layer is saved as SVG, with its style", { skip }, async () => {
+  const page = await visit();
+  await drop(page, pte("cond_nested"));
+  await tab(page, "Graph");
+  await page.locator(".box").first().waitFor();
+  const [saved] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Save the picture" }).click(),
+  ]);
+  assert.equal(saved.suggestedFilename(), "cond_nested.pte.svg");
+  const text = readFileSync(await saved.path(), "utf8");
+  assert.match(text, /^<svg[^>]*viewBox="-8 -8 [^>]*><style>.*\.box.*<\/style>.*<\/svg>$/s);
+  assert.ok(text.match(/<g class="box /g).length > 3);
+  // It is a picture for other programs.
+  const own = await (await browser.newContext()).newPage();
+  await own.setContent(`<img src="data:image/svg+xml;base64,${Buffer.from(text).toString("base64")}">`);
+  await own.waitForFunction(() => document.images[0].complete && document.images[0].naturalWidth > 100);
   assert.deepEqual(page.problems, []);
 });
 
@@ -285,6 +387,100 @@ test(
     assert.ok((await page.locator(".box").count()) < 200);
   },
 );
+
+/** Builds a program like `linear` with a weight of 64 MB, as a file. */
+function heavy() {
+  const folder = mkdtempSync(join(tmpdir(), "page-"));
+  const run = (...args) => assert.equal(spawnSync(command, args, { cwd: folder }).status, 0, args.join(" "));
+  run("dump", "--container", "--blobs", "dir=.", pte("linear"), "-o", "a.json");
+  const program = JSON.parse(readFileSync(join(folder, "a.json"), "utf8"));
+  program.execution_plan[0].values[0].val.sizes = [4_000_000, 4];
+  program.constant_segment.offsets = [0, 0, 64e6];
+  program.segments[0].size = 64e6 + 16;
+  program.container.segments[0].file = "b.bin";
+  writeFileSync(join(folder, "a.json"), JSON.stringify(program));
+  writeFileSync(join(folder, "b.bin"), new Uint8Array(Float32Array.from({ length: 16e6 + 4 }, (_, nth) => nth % 1000).buffer));
+  // Its shapes no longer fit each other, which is a finding.
+  spawnSync(command, ["build", "a.json", "--blobs", "dir=.", "--lay-out", "-o", "a.pte"], { cwd: folder });
+  return join(folder, "a.pte");
+}
+
+/** Returns the anonymous memory in MB of the largest renderer: what the task manager of Chromium shows for a tab. */
+async function tabMemory() {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send("SystemInfo.getProcessInfo");
+  await session.detach();
+  const status = ({ id }) => readFileSync(`/proc/${id}/status`, "utf8");
+  const memory = (one) => Number(/RssAnon:\s+(\d+)/.exec(status(one))[1]) / 1000;
+  return Math.max(...processInfo.filter(({ type }) => type === "renderer").map(memory));
+}
+
+const notLinux = process.platform !== "linux" && "the memory of a tab is read from /proc";
+
+test("a model of 50 MB: the time to its verdict, and the memory of the tab", { skip: skip || noCommand || notLinux }, async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), "page-"));
+  const [weights, model] = [join(folder, "weights"), join(folder, "model.pte")];
+  writeFileSync(weights, randomBytes(49_800_000));
+  const edited = spawnSync(command, ["edit", pte("xnn_gpt"), "--set-data", `weights=${weights}`, "-o", model]);
+  assert.equal(edited.status, 0, String(edited.stderr));
+  await Promise.all(browser.contexts().map((one) => one.close()));
+  const page = await visit();
+  await page.waitForTimeout(2000);
+  await page.evaluate(() => {
+    let began;
+    document.getElementById("chosen").addEventListener("change", () => (began = performance.now()), true);
+    new MutationObserver(() => {
+      if (document.querySelector(".hero")) globalThis.took ??= performance.now() - began;
+    }).observe(document.body, { childList: true, subtree: true });
+  });
+  let peak = 0;
+  const watch = setInterval(async () => (peak = Math.max(peak, await tabMemory().catch(() => 0))), 50);
+  await page.locator("#chosen").setInputFiles(model);
+  await page.locator(".releases li").last().waitFor();
+  const took = await page.evaluate(() => globalThis.took);
+  const first = await tabMemory();
+  context.diagnostic(`verdict after ${took.toFixed(0)} ms; then the tab has ${first.toFixed(0)} MB, at most ${peak.toFixed(0)} MB before`);
+  for (const name of TABS) await tab(page, name);
+  context.diagnostic(`at most ${peak.toFixed(0)} MB while all tabs are shown, then ${(await tabMemory()).toFixed(0)} MB`);
+  clearInterval(watch);
+  assert.ok(first <= 100 && took < 10_000, `${first} MB, ${took} ms`);
+});
+
+test("a histogram of 64 MB is made without a pause of the page", { skip: skip || noCommand }, async () => {
+  const page = await visit();
+  await page.locator("#chosen").setInputFiles(heavy());
+  await page.locator(".hero").waitFor();
+  await tab(page, "Graph");
+  await page.getByLabel("Search nodes").fill("constant v0");
+  await page.locator(".results button").first().click();
+  await page.getByRole("button", { name: "Histogram" }).waitFor();
+  await page.evaluate(() => {
+    globalThis.longest = 0;
+    let last = performance.now();
+    setInterval(() => {
+      const now = performance.now();
+      globalThis.longest = Math.max(globalThis.longest, now - last);
+      last = now;
+    }, 10);
+  });
+  await page.getByRole("button", { name: "Histogram" }).click();
+  await page.locator(".histogram").waitFor({ timeout: 60_000 });
+  assert.match(await page.locator(".histogram").textContent(), /16,000,000 elements, from 0 to 999, mean 499.5/);
+  const longest = await page.evaluate(() => globalThis.longest);
+  assert.ok(longest < 500, `${longest} ms`);
+  assert.deepEqual(page.problems, []);
+});
+
+test("a histogram of float16 has its numbers", { skip }, async () => {
+  const page = await visit();
+  await drop(page, pte("dtype_float16"));
+  await tab(page, "Graph");
+  await page.getByLabel("Search nodes").fill("constant v");
+  await page.locator(".results button").first().click();
+  await page.getByRole("button", { name: "Histogram" }).click();
+  assert.match(await page.locator(".histogram").textContent(), /12 elements, from 0 to 11, mean 5.5/);
+  assert.deepEqual(page.problems, []);
+});
 
 test("a histogram is made when it is asked for", { skip }, async () => {
   const page = await visit();
@@ -333,6 +529,59 @@ const tensor = (value, first, last) => ({
 });
 const planned = (instructions, arenas) => ({
   methods: [{ name: "forward", instructions, planned: 64, arenas, unplanned: [], outside: {}, pools: [] }],
+});
+
+test("a page in one file without JavaScript has its summary as text", { skip }, async () => {
+  const whole = readFileSync(`${root}src/cli/map/page/page.html`, "utf8");
+  made.set("/plain.html", whole.replace("SUMMARY", "a.pte  .pte program").replace("CONTENTS", "{}"));
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  const page = await context.newPage();
+  await page.goto(`${address}plain.html`);
+  assert.equal(await page.locator("pre").innerText(), "a.pte  .pte program");
+});
+
+test("a printed page has no tabs and buttons, and all of its findings", { skip }, async () => {
+  const page = await visit();
+  await drop(page, pte("xnn_mixed"));
+  await tab(page, "Findings");
+  await page.locator(".finding summary").click();
+  await page.emulateMedia({ media: "print" });
+  assert.equal(await page.locator(".tabs:visible, .tools:visible, #choose:visible").count(), 0);
+  assert.ok(await page.locator(".finding dl").isVisible());
+  const pdf = await page.pdf();
+  assert.ok(pdf.length > 10_000, `${pdf.length}`);
+});
+
+test("a size by module is a treemap of the dotted names", { skip }, async () => {
+  const page = await visit();
+  await drop(page, `${data}ptd/ptd_basic.ptd`);
+  await tab(page, "Size");
+  const before = await page.locator("#panel table").textContent();
+  await page.getByLabel("by module").check();
+  const { files } = await (await open(`${data}ptd/ptd_basic.ptd`)).modules();
+  await page.locator("#panel table", { hasText: files[0].parts[0].name }).waitFor();
+  assert.notEqual(await page.locator("#panel table").textContent(), before);
+  await page.locator(".treemap .cell").first().waitFor();
+  assert.deepEqual(page.problems, []);
+});
+
+test("a graph of 100,000 nodes is shown within seconds", { skip }, async () => {
+  const node = (nth) => ({
+    id: `n${nth}`,
+    label: `aten::add.out`,
+    namespace: "forward",
+    attrs: [{ key: "kind", value: "kernel" }, { key: "instruction", value: `0:${nth}` }],
+    incomingEdges: nth === 0 ? [] : [{ sourceNodeId: `n${nth - 1}` }],
+  });
+  const began = Date.now();
+  const page = await inside({ explorer: { graphs: [{ nodes: Array.from({ length: 100_000 }, (_, nth) => node(nth)) }] } });
+  await shows(page, "graph");
+  await page.getByLabel("Search nodes").fill("0:99999");
+  await page.locator(".results button").first().click();
+  await page.locator(".box.chosen").waitFor();
+  assert.ok((await page.locator(".box").count()) < 200);
+  assert.ok(Date.now() - began < 20_000, `${Date.now() - began} ms`);
+  assert.deepEqual(page.problems, []);
 });
 
 test("memory of many arenas and instructions has a few pictures", { skip }, async () => {
@@ -386,8 +635,9 @@ test("a layer of many inputs, and a deep namespace, are laid out", { skip }, asy
 
 test("tabs by the keyboard, and axe finds nothing serious", { skip }, async () => {
   const axe = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
-  for (const colorScheme of ["light", "dark"]) {
-    const page = await visit({ colorScheme, bypassCSP: true });
+  const screens = [1280, 360].flatMap((width) => ["light", "dark"].map((colorScheme) => [width, colorScheme]));
+  for (const [width, colorScheme] of screens) {
+    const page = await visit({ colorScheme, viewport: { width, height: 800 }, bypassCSP: true });
     const judge = async (where) => {
       await page.waitForTimeout(400);
       await page.evaluate(axe);
@@ -409,7 +659,7 @@ test("tabs by the keyboard, and axe finds nothing serious", { skip }, async () =
     await page.locator("#tab-summary").focus();
     for (const name of TABS) {
       await page.locator(`#panel.${name.toLowerCase()}:not([aria-busy])`).waitFor();
-      await judge(`${name}, ${colorScheme}`);
+      await judge(`${name}, ${colorScheme}, ${width}`);
       await page.keyboard.press("ArrowRight");
     }
   }

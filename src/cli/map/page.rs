@@ -4,10 +4,13 @@
 //! script and style, by their digests. What the command adds is JSON in an inert element.
 
 use core::cell::OnceCell;
+use core::fmt::Write as _;
 use core::ops::Range;
+use core::slice;
 use std::collections::BTreeMap;
 use std::io::Write as _;
 
+use anstream::adapter::strip_str;
 use pte::check::{CheckedFile, Checker};
 use pte::document::write_line;
 use pte::explorer::ExplorerDocument;
@@ -15,16 +18,17 @@ use pte::map::{Map, MapDocument, Nesting, OtherFile, RangeRows, SizeDocument, Si
 use pte::operators::usage::UsageReport;
 use pte::payload::PayloadContents;
 use pte::quoted::UntrustedString;
-use pte::summary::{Summary, SummaryDocument};
+use pte::summary::{NamedSummary, Summary, SummaryDocument};
+use pte::tensors::ModuleTree;
 use pte::{File, Limits};
 use serde::Serialize;
 
 use self::short::Short;
 use super::byte::Byte;
 use crate::input::{Input, Readable};
-use crate::memory;
 use crate::output::Output;
 use crate::problem::Problem;
+use crate::{check, info, memory, refusal};
 
 mod largest;
 mod short;
@@ -60,16 +64,21 @@ pub(crate) struct PageModel<'p> {
     checked: OnceCell<CheckedFile>,
 }
 
-/// Writes a page around `contents`. It may send requests to `connect`, a source of a content security policy.
+/// Writes a page around `contents`. It may send requests to `connect`, a source of a content security policy. Without
+/// JavaScript it shows `summary`.
 pub(crate) fn write_around(
     out: &mut Output,
     connect: &str,
+    summary: &str,
     contents: impl FnOnce(&mut Output) -> Result<(), Problem>,
 ) -> Result<(), Problem> {
     let (head, rest) = PAGE.split_once("connect-src CONNECT").unwrap_or((PAGE, ""));
+    let (policy, rest) = rest.split_once("SUMMARY").unwrap_or((rest, ""));
     let (middle, tail) = rest.split_once("CONTENTS").unwrap_or((rest, ""));
     out.bytes(head.as_bytes())?;
-    out.bytes(format!("connect-src {connect}{middle}").as_bytes())?;
+    out.bytes(format!("connect-src {connect}{policy}").as_bytes())?;
+    out.bytes(summary.replace('&', "&amp;").replace('<', "&lt;").as_bytes())?;
+    out.bytes(middle.as_bytes())?;
     contents(out)?;
     out.bytes(tail.as_bytes())
 }
@@ -87,7 +96,40 @@ impl<'p> PageModel<'p> {
 
     /// Writes the page with its documents inside.
     pub(crate) fn write(&self, out: &mut Output) -> Result<(), Problem> {
-        write_around(out, "'none'", |out| self.contents(out))
+        let summary = self.summary();
+        write_around(out, "'none'", &summary, |out| self.contents(out))
+    }
+
+    /// Returns what `pte info` and `pte check` print, without colours. What cannot be shown says why.
+    fn summary(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string does not fail.
+        let written = match self.named_summary() {
+            Ok(summary) => info::show(&summary, &mut text),
+            Err(problem) => writeln!(text, "{problem}"),
+        };
+        self.input.renew_budget();
+        let _ = written.and_then(|()| match self.checked() {
+            Ok(checked) => check::show::write(slice::from_ref(checked), &mut text),
+            Err(problem) => writeln!(text, "{problem}"),
+        });
+        let mut text = strip_str(&text).to_string();
+        if text.len() > MOST_OF_SUMMARY {
+            let end = (0..=MOST_OF_SUMMARY).rev().find(|&at| text.is_char_boundary(at));
+            text.truncate(end.unwrap_or_default());
+            text.push_str("…\n");
+        }
+        text
+    }
+
+    fn named_summary(&self) -> Result<NamedSummary, Problem> {
+        let input = self.input;
+        let summary = Summary::read_method(&input.opened, None, &self.limits);
+        let mut summary = summary.map_err(|error| Problem::open(&input.name, error))?;
+        if let Some(bundle) = &input.bundle {
+            summary = summary.bundled(bundle.len, bundle.program.start);
+        }
+        Ok(summary.named(input.name.clone()))
     }
 
     fn contents(&self, out: &mut Output) -> Result<(), Problem> {
@@ -114,7 +156,7 @@ impl<'p> PageModel<'p> {
                 }
                 Err(problem) => {
                     out.bytes(b"\"omitted\":0,\"error\":")?;
-                    self.value(&problem.message(), out)?;
+                    self.value(&refusal::for_page(&problem), out)?;
                 }
             }
             out.bytes(b"}")?;
@@ -154,6 +196,7 @@ const DOCUMENTS: &[(&str, usize, WriteDocument)] = &[
     ("info", 64 << 10, info),
     ("check", 96 << 10, check),
     ("sizes", 96 << 10, sizes),
+    ("modules", 64 << 10, modules),
     ("memory", 192 << 10, memory),
     ("ops", 32 << 10, ops),
     ("map", 80 << 10, map),
@@ -161,13 +204,7 @@ const DOCUMENTS: &[(&str, usize, WriteDocument)] = &[
 ];
 
 fn info(model: &PageModel<'_>, to: &mut Short) -> Result<(), Problem> {
-    let input = model.input;
-    let summary = Summary::read_method(&input.opened, None, &model.limits);
-    let mut summary = summary.map_err(|error| Problem::open(&input.name, error))?;
-    if let Some(bundle) = &input.bundle {
-        summary = summary.bundled(bundle.len, bundle.program.start);
-    }
-    model.line(&SummaryDocument::new(vec![summary.named(input.name.clone())]), to)
+    model.line(&SummaryDocument::new(vec![model.named_summary()?]), to)
 }
 
 fn check(model: &PageModel<'_>, to: &mut Short) -> Result<(), Problem> {
@@ -183,7 +220,23 @@ fn sizes(model: &PageModel<'_>, to: &mut Short) -> Result<(), Problem> {
         sizes = bundle.sizes(&input.name, charge)?;
         sizes.add_program(program);
     }
-    let left_out = largest::keep(&mut sizes, ROOM_FOR_PARTS);
+    largest_parts(model, sizes, ROOM_FOR_PARTS, to)
+}
+
+fn modules(model: &PageModel<'_>, to: &mut Short) -> Result<(), Problem> {
+    let PageModel { input, payloads, .. } = model;
+    let sizes = ModuleTree::of(&input.opened.file(), payloads).sizes(&input.name);
+    largest_parts(model, sizes, ROOM_FOR_MODULES, to)
+}
+
+/// Writes the largest parts of a file, for which there is `room`.
+fn largest_parts(
+    model: &PageModel<'_>,
+    mut sizes: SizeTree,
+    room: usize,
+    to: &mut Short,
+) -> Result<(), Problem> {
+    let left_out = largest::keep(&mut sizes, room);
     model.line(&SizeDocument::new(&[sizes], None, None, u32::MAX), to)?;
     to.leave_out(left_out);
     Ok(())
@@ -358,7 +411,11 @@ const MOST_OF_FIELDS: usize = 128 << 10;
 
 /// The bytes for the parts of a file, and for its tensors: less than their documents have, for what else is in them.
 const ROOM_FOR_PARTS: usize = 56 << 10;
+const ROOM_FOR_MODULES: usize = 32 << 10;
 const ROOM_FOR_TENSORS: usize = 128 << 10;
+
+/// The most bytes of the text that is shown without JavaScript.
+const MOST_OF_SUMMARY: usize = 16 << 10;
 
 /// The most bytes of tables and payload graphs whose graph is in the page.
 const MOST_OF_GRAPH: u64 = 1 << 21;

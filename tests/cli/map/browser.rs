@@ -54,6 +54,21 @@ fn browser_shows_the_page_of_view() {
     }
 }
 
+/// The page shows a refused file as the terminal does.
+#[test]
+fn browser_shows_the_errors_of_view_with_code_and_help() {
+    let Some(browser) = browser() else { return };
+    let server = Server::new(&["README.md", "tests/data/pte/linear.pte"]);
+    for tab in ["summary", "graph", "memory", "size", "operators", "compare"] {
+        let (dom, _) = load_url(&browser, &format!("{}#{tab}", server.url()));
+        for text in
+            ["Not shown: other-format", "this is a text file, not a .pte", "Give a .pte program"]
+        {
+            assert!(dom.contains(text), "{text} on {tab}: {dom}");
+        }
+    }
+}
+
 /// Loads a tab of the page at `path`.
 fn load_tab(browser: &Path, path: &Path, tab: &str) -> (String, Vec<String>) {
     load_url(browser, &format!("file://{}#{tab}", path.display()))

@@ -20,6 +20,14 @@ fn split(page: &str) -> (&str, &str, &str) {
     (head, contents, tail)
 }
 
+/// Splits the part before the documents at the text that is shown without JavaScript.
+fn summary(head: &str) -> (&str, &str, &str) {
+    let begin = head.find("<pre class=\"card\">").unwrap() + "<pre class=\"card\">".len();
+    let (before, rest) = head.split_at(begin);
+    let (summary, after) = rest.split_at(rest.find("</pre>").unwrap());
+    (before, summary, after)
+}
+
 /// Returns what the page of a file shows.
 fn contents(path: &str) -> Value {
     let page = good(&["map", "--html", path]);
@@ -65,6 +73,29 @@ fn page_escapes_text_of_the_file() {
     }
 }
 
+/// Without JavaScript a page has what `info` and `check` print.
+#[test]
+fn page_is_readable_without_javascript() {
+    let path = "tests/data/pte/cond.pte";
+    let page = good(&["map", "--html", path]);
+    let text = summary(split(&page).0).1.replace("&lt;", "<").replace("&amp;", "&");
+    let named = |text: String| text.replace(path, "cond.pte");
+    assert_eq!(text, named(good(&["info", path])) + &named(text_of_check(path)));
+    // A name that would be markup is text there too.
+    let folder = tempfile::tempdir().unwrap();
+    let made = hostile(folder.path(), "</pre></noscript><img src=x onerror=alert(1)>&amp;");
+    let page = good(&["map", "--html", made.to_str().unwrap()]);
+    let shown = summary(split(&page).0).1;
+    assert!(shown.contains("&lt;/pre>&lt;/noscript>&lt;img") && !shown.contains('<'), "{shown}");
+    assert!(shown.contains("&amp;amp;"), "{shown}");
+}
+
+fn text_of_check(path: &str) -> String {
+    let shown = text(&pte(&["check", path]).stdout);
+    let end = shown.find("\n\n").map_or(shown.len(), |at| at + 1);
+    shown[..end].into()
+}
+
 /// All pages are one text, but for the documents: tags are balanced, ids are unique, no resource is loaded.
 #[test]
 fn page_is_well_formed_and_self_contained() {
@@ -72,10 +103,12 @@ fn page_is_well_formed_and_self_contained() {
     for path in files::samples() {
         let page = good(&["map", "--html", path.to_str().unwrap()]);
         let (head, contents, tail) = split(&page);
-        pages.insert(format!("{head}{CONTENTS}</script>{tail}"));
+        let (before, summary, after) = summary(head);
+        assert!(summary.contains("bytes"), "{path:?}");
+        pages.insert(format!("{before}{after}{CONTENTS}</script>{tail}"));
         let contents: Value = serde_json::from_str(contents).unwrap();
         let documents = contents["documents"].as_object().unwrap();
-        assert_eq!(documents.len(), 7, "{path:?}");
+        assert_eq!(documents.len(), 8, "{path:?}");
     }
     let page = pages.pop_first().unwrap();
     assert_eq!(pages.len(), 0);
@@ -292,7 +325,8 @@ fn page_has_a_whole_graph_or_none() {
     let page = contents(path.to_str().unwrap());
     let graph = &page["documents"]["explorer"];
     assert!(graph.get("document").is_none());
-    assert!(graph["error"].as_str().unwrap().contains("`pte view` shows it"), "{graph}");
+    assert_eq!(graph["error"]["rule"], "absent");
+    assert!(graph["error"]["message"].as_str().unwrap().contains("`pte view` shows it"), "{graph}");
     let memory = &page["documents"]["memory"];
     let arena = &memory["document"]["methods"][0]["arenas"][0];
     let shown = arena["tensors"].as_array().unwrap();

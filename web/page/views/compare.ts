@@ -1,6 +1,6 @@
 // Two files compared by meaning.
 
-import { card, count, h, many, size, table, type Child } from "../dom.js";
+import { card, count, h, many, refused, size, table, type Child } from "../dom.js";
 import type { Opened } from "../engine.js";
 import type { Documents } from "../../dist/index.js";
 import type { Page } from "../page.js";
@@ -23,7 +23,7 @@ export async function compare(file: Opened, page: Page): Promise<Child> {
       const diff = await file.ask("diff", { file: other.index });
       if (others[select.selectedIndex] === other) result.replaceChildren(...differences(diff, file, other));
     } catch (error) {
-      result.replaceChildren(h("p", { class: "card refused" }, (error as Error).message));
+      result.replaceChildren(refused(error));
     }
   }
   await show();

@@ -1,6 +1,6 @@
 // The findings: what is wrong in plain words, and the bytes with their fields.
 
-import { h, hex, many, type Child } from "../dom.js";
+import { download, h, hex, many, type Child } from "../dom.js";
 import type { Opened } from "../engine.js";
 import { fieldList, fieldsAround, hexView } from "../hex.js";
 import type { CheckedFile } from "../../dist/index.js";
@@ -57,7 +57,7 @@ export async function findings(file: Opened, page: Page): Promise<Child> {
       { class: "tools" },
       text,
       chips,
-      file.isLive && h("button", { type: "button", click: () => void download(file) }, "SARIF"),
+      file.isLive && h("button", { type: "button", click: () => void save(file) }, "SARIF"),
     ),
     all.length === 0 ? h("p", { class: "empty" }, "Nothing was found: every rule holds.") : status,
     h(
@@ -130,9 +130,7 @@ function item(file: Opened, found: Finding, base: number, page: Page): HTMLDetai
   return element;
 }
 
-async function download(file: Opened): Promise<void> {
+async function save(file: Opened): Promise<void> {
   const text = JSON.stringify(await file.ask("sarif"), null, 2);
-  const url = URL.createObjectURL(new Blob([text], { type: "application/sarif+json" }));
-  h("a", { href: url, download: `${file.name.split("/").pop()}.sarif` }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+  download(`${file.name.split("/").pop()}.sarif`, text, "application/sarif+json");
 }

@@ -2,7 +2,7 @@
 
 import { select } from "d3-selection";
 import { zoom, zoomIdentity, zoomTransform, type ZoomTransform } from "d3-zoom";
-import { count, h, many, s, type Child } from "../dom.js";
+import { count, download, h, many, refused, s, type Child } from "../dom.js";
 import type { Opened } from "../engine.js";
 import type { Page } from "../page.js";
 import { histogramOf } from "./histogram.js";
@@ -14,7 +14,12 @@ export async function graph(file: Opened, page: Page): Promise<Child> {
   const nodes: GraphNode[] = document.graphs
     .flatMap((one) => one.nodes)
     .filter((node: GraphNode) => node.id !== "findings");
-  if (nodes.length === 0) return h("p", { class: "empty" }, "This file has no graph.");
+  if (nodes.length === 0) {
+    const [found] = (await file.ask("check")).findings;
+    return found?.severity === "error"
+      ? refused({ ...found, code: found.rule })
+      : h("p", { class: "empty" }, "This file has no graph.");
+  }
   return new Canvas(file, page, new Layers(nodes)).element;
 }
 
@@ -85,6 +90,7 @@ class Canvas {
             button("Zoom in", "+", () => this.scale(1.4)),
             button("Zoom out", "−", () => this.scale(1 / 1.4)),
             button("Fit", "⤢", () => this.fit()),
+            button("Save the picture of this layer", "⤓", () => this.save()),
           ),
         ),
         this.details,
@@ -140,15 +146,30 @@ class Canvas {
     );
   }
 
+  /** Saves all of the layer as a picture, which has the style of the page. */
+  private save(): void {
+    this.draw(this.at, true);
+    const copy = this.picture.cloneNode(true) as SVGSVGElement;
+    this.draw();
+    const { width, height } = this.placed;
+    const rules = [...document.styleSheets].flatMap(({ cssRules }) => [...cssRules].map((rule) => rule.cssText));
+    copy.prepend(s("style", {}, rules.join("\n")));
+    copy.querySelector(":scope > g")!.removeAttribute("transform");
+    for (const [name, value] of Object.entries({ width, height, viewBox: `-8 -8 ${width + 16} ${height + 16}`, class: "saved" }))
+      copy.setAttribute(name, `${value}`);
+    const text = new XMLSerializer().serializeToString(copy);
+    download(`${this.file.name.split("/").pop()}.svg`, text, "image/svg+xml");
+  }
+
   /** Draws the boxes and lines that are in sight, and removes others. */
-  private draw(at: ZoomTransform = this.at): void {
+  private draw(at: ZoomTransform = this.at, isAll = false): void {
     this.scene.setAttribute("transform", at.toString());
     const { clientWidth, clientHeight } = this.picture;
     const margin = 60 / at.k;
     const [left, top] = at.invert([0, 0]);
     const [right, bottom] = at.invert([clientWidth, clientHeight]);
     const isSeen = (x0: number, y0: number, x1: number, y1: number) =>
-      x1 > left - margin && x0 < right + margin && y1 > top - margin && y0 < bottom + margin;
+      isAll || (x1 > left - margin && x0 < right + margin && y1 > top - margin && y0 < bottom + margin);
     this.picture.classList.toggle("far", at.k < 0.45);
     const seen = new Set<unknown>();
     for (const path of this.placed.paths) {

@@ -1,7 +1,8 @@
 // The elements of a tensor as a histogram.
 
 import { scaleLinear } from "d3-scale";
-import { count, h, s, size } from "../dom.js";
+import { count, h, refused, s, size } from "../dom.js";
+import type { Elements } from "../../dist/npy.js";
 import type { Opened } from "../engine.js";
 
 const BARS = 40;
@@ -22,7 +23,7 @@ export function histogramOf(file: Opened, tensor: string, bytes: number): HTMLEl
     try {
       place.replaceChildren(await histogram(file, tensor));
     } catch (error) {
-      place.replaceChildren(h("p", { class: "note" }, (error as Error).message));
+      place.replaceChildren(refused(error));
     }
   };
   place.append(h("button", { type: "button", click: () => void read() }, "Histogram"));
@@ -31,26 +32,22 @@ export function histogramOf(file: Opened, tensor: string, bytes: number): HTMLEl
 
 async function histogram(file: Opened, tensor: string): Promise<HTMLElement> {
   const { data, dtype, sizes } = await file.ask("tensor", tensor);
-  const elements = data as ArrayLike<number | bigint>;
+  const elements = numbers(data, dtype);
+  if (!elements) return h("p", { class: "note" }, `${dtype}: these elements are no numbers`);
   let [finite, least, most, sum] = [0, Infinity, -Infinity, 0];
-  for (let nth = 0; nth < elements.length; nth++) {
-    const number = Number(elements[nth]);
-    if (!Number.isFinite(number)) continue;
+  await each(elements, (number) => {
     finite++;
     least = Math.min(least, number);
     most = Math.max(most, number);
     sum += number;
-  }
+  });
   if (finite === 0) return h("p", { class: "note" }, `${dtype}: no finite numbers`);
   const bars = new Array<number>(BARS).fill(0);
   const width = (most - least) / BARS || 1;
-  for (let nth = 0; nth < elements.length; nth++) {
-    const number = Number(elements[nth]);
-    if (Number.isFinite(number)) bars[Math.min(Math.floor((number - least) / width), BARS - 1)]!++;
-  }
+  await each(elements, (number) => bars[Math.min(Math.floor((number - least) / width), BARS - 1)]!++);
   const y = scaleLinear([0, Math.max(...bars)], [0, HEIGHT]);
   const short = (number: number) => Number(number.toPrecision(4)).toString();
-  const text = `${count(data.length)} elements, from ${short(least)} to ${short(most)}, mean ${short(sum / finite)}`;
+  const text = `${count(elements.length)} elements, from ${short(least)} to ${short(most)}, mean ${short(sum / finite)}`;
   return h(
     "figure",
     { class: "histogram" },
@@ -73,3 +70,34 @@ async function histogram(file: Opened, tensor: string): Promise<HTMLElement> {
     h("figcaption", { class: "note" }, `[${sizes.join(", ")}] · ${text}`),
   );
 }
+
+type Numbers = { length: number; at: (nth: number) => number };
+
+/** Returns elements as numbers; `undefined` if JavaScript has no such numbers. */
+function numbers(data: Elements, dtype: string): Numbers | undefined {
+  if (dtype.slice(1) === "f2") {
+    const halves = new Uint16Array(data.buffer, data.byteOffset, data.byteLength / 2);
+    return { length: halves.length, at: (nth) => half(halves[nth]!) };
+  }
+  if (Number(dtype.slice(2)) !== data.BYTES_PER_ELEMENT) return undefined;
+  return { length: data.length, at: (nth) => Number(data[nth]) };
+}
+
+/** Returns the number that 16 bits are as IEEE 754 binary16. */
+function half(bits: number): number {
+  const [exponent, fraction] = [(bits >> 10) & 31, bits & 1023];
+  const size = exponent === 31 ? (fraction ? NaN : Infinity) : exponent ? (1 + fraction / 1024) * 2 ** (exponent - 15) : fraction / 2 ** 24;
+  return bits >> 15 ? -size : size;
+}
+
+/** Passes all finite numbers to `take`. The page answers its reader meanwhile. */
+async function each({ length, at }: Numbers, take: (number: number) => void): Promise<void> {
+  for (let nth = 0; nth < length; nth++) {
+    const number = at(nth);
+    if (Number.isFinite(number)) take(number);
+    if (nth % CHUNK === CHUNK - 1) await new Promise((done) => setTimeout(done));
+  }
+}
+
+/** The elements that are read in a moment. */
+const CHUNK = 1 << 20;

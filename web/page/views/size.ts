@@ -1,7 +1,7 @@
 // The size as a treemap, down to single tensors.
 
 import { hierarchy, treemap, treemapSquarify, type HierarchyRectangularNode } from "d3-hierarchy";
-import { count, h, many, size, table, type Child } from "../dom.js";
+import { count, h, many, refused, size, table, type Child } from "../dom.js";
 import type { Opened } from "../engine.js";
 
 interface Part {
@@ -15,9 +15,11 @@ type Cell = HierarchyRectangularNode<Part>;
 const MOST = 400;
 
 export async function sizes(file: Opened): Promise<Child> {
-  const { bytes, parts } = (await file.ask("sizes")).files[0]!;
-  const root: Part = { name: file.name, bytes, parts };
-  return new Treemap(root).element;
+  const root = async (call: "sizes" | "modules"): Promise<Part> => {
+    const { bytes, parts } = (await file.ask(call)).files[0]!;
+    return { name: file.name, bytes, parts };
+  };
+  return new Treemap(await root("sizes"), root).element;
 }
 
 class Treemap {
@@ -34,13 +36,23 @@ class Treemap {
   private readonly pointed = h("p", { class: "note", role: "status" }, "Choose a part to open it.");
   private path: Part[];
 
-  constructor(root: Part) {
+  constructor(root: Part, ask: (call: "sizes" | "modules") => Promise<Part>) {
     this.path = [root];
+    const byModule = h("input", {
+      type: "checkbox",
+      change: async () => {
+        try {
+          this.open([await ask(byModule.checked ? "modules" : "sizes")]);
+        } catch (error) {
+          this.rows.replaceChildren(refused(error));
+        }
+      },
+    });
     this.element = h(
       "div",
       { class: "size-view" },
       h("h1", { class: "hidden" }, "Size"),
-      h("div", { class: "tools" }, this.trail, this.search),
+      h("div", { class: "tools" }, this.trail, this.search, h("label", { class: "chip" }, byModule, "by module")),
       this.map,
       this.pointed,
       this.rows,

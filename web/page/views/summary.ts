@@ -1,6 +1,6 @@
 // The summary: whether the file loads, where, and what it has.
 
-import { card, count, h, listing, many, size, table, type Child } from "../dom.js";
+import { card, count, h, listing, many, refused, size, table, type Child } from "../dom.js";
 import type { Documents } from "../../dist/index.js";
 import type { Opened } from "../engine.js";
 import type { Page } from "../page.js";
@@ -25,6 +25,12 @@ export async function summary(file: Opened, page: Page): Promise<Child> {
   const checked = await file.ask("check");
   const counts = tally(checked.findings);
   const [title, text] = VERDICTS[checked.verdict] ?? [checked.verdict, ""];
+  let [info, failed]: [Info | undefined, Child] = [undefined, null];
+  try {
+    [info] = (await file.ask("info")).files;
+  } catch (error) {
+    failed = refused(error);
+  }
   const hero = h(
     "section",
     { class: `hero ${checked.verdict}` },
@@ -35,7 +41,7 @@ export async function summary(file: Opened, page: Page): Promise<Child> {
       h(
         "p",
         {},
-        checked.verdict === "error" ? checked.findings.find((found) => found.severity === "error")?.message : text,
+        info && checked.verdict === "error" ? checked.findings.find((found) => found.severity === "error")?.message : text,
       ),
       checked.missing &&
         h(
@@ -46,15 +52,7 @@ export async function summary(file: Opened, page: Page): Promise<Child> {
     ),
     h("button", { type: "button", click: () => page.go("findings") }, counts || "No findings"),
   );
-  let info: Info;
-  try {
-    info = (await file.ask("info")).files[0]!;
-  } catch {
-    return [
-      hero,
-      h("p", { class: "note" }, "The file is refused, so there is no more to show. Findings has the bytes."),
-    ];
-  }
+  if (!info) return [hero, failed, h("p", { class: "note" }, "Findings has the bytes.")];
   file.base = info.bundle?.program_offset ?? 0;
   const isProgram = Boolean(info.methods && info.operators);
   return [
