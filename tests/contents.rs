@@ -1,11 +1,11 @@
 //! The contents behind the FlatBuffer: gaps, the first bytes of segments, and the longer search.
 
-use pte::check::{Checker, Severity};
+use pte::check::{Checker, Policy, Preset, Severity};
 use pte::flat::view::Table;
 use pte::{Handle, Limits};
 use serde_json::{Value, json};
 
-use crate::support::{build, files, thinned};
+use crate::support::{aoti, build, files, thinned};
 
 fn findings(bytes: &[u8]) -> Vec<(String, u64, String)> {
     let report = Checker::new().check_bytes(bytes).unwrap();
@@ -143,6 +143,26 @@ fn payloads_inside_the_flatbuffers_part_are_looked_at_too() {
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].2, "inline payload 0 begins like an ELF program or library");
     assert_eq!(found[0].1, at as u64);
+}
+
+/// AOTInductor's backends load the named data under the first key of a payload as a library. The library is named as
+/// code, and refused by the preset for uploads.
+#[test]
+fn the_shared_object_of_a_payload_is_code() {
+    let elf = [&b"\x7fELF\x02\x01\x01"[..], &[0; 57]].concat();
+    let mach_o = [&b"\xcf\xfa\xed\xfe"[..], &[0; 60]].concat();
+    for (backend, object, what) in [
+        ("CudaBackend", &elf, "segment 1 begins like an ELF program or library"),
+        ("MetalBackend", &mach_o, "segment 1 begins like a Mach-O program or library"),
+    ] {
+        let bytes = build::file(&aoti::program(backend, object).to_string());
+        let named = findings(&bytes).into_iter().map(|(rule, _, message)| (rule, message));
+        assert_eq!(named.collect::<Vec<_>>(), [("content-executable".into(), what.into())]);
+        let policy = Policy::new().preset(Preset::UNTRUSTED_UPLOAD);
+        let report = Checker::new().policy(policy).check_bytes(&bytes).unwrap();
+        let refused: Vec<_> = report.errors().map(|rule| rule.id).collect();
+        assert_eq!(refused, ["content-executable"], "{backend}");
+    }
 }
 
 /// The magics of format.md §10, for the backends whose payloads have one.

@@ -10,6 +10,7 @@ use pte::operators::selected::SelectedOperators;
 use pte::payload::PayloadContents;
 use pte::{File, Handle, Limits, Ptd};
 
+use crate::support::archive::{Member, archive, torch};
 use crate::support::hostile::{Made, families};
 
 mod graph;
@@ -124,9 +125,47 @@ fn no_file_makes_a_rule_take_more_than_n_log_n_steps() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let subjects = RULES.iter().map(|rules| rules[0].subject);
-    // The subject `kind` is exempt: a file has at most one finding on its kind.
-    let subjects: BTreeSet<_> = subjects.filter(|subject| *subject != "kind").collect();
+    // A file has at most one finding on its kind, and records are no programs: see below.
+    let is_attacked = |subject: &&str| !["kind", "record"].contains(subject);
+    let subjects: BTreeSet<_> = subjects.filter(is_attacked).collect();
     assert_eq!(reached, subjects, "every subject is attacked");
+}
+
+/// Records are judged without a program.
+#[test]
+fn no_record_takes_more_than_n_log_n_steps() {
+    type Make = fn(usize) -> Vec<u8>;
+    let families: [(&str, &str, Make); 4] = [
+        ("n storages in an archive", "x_state_dict", |n| {
+            let names: Vec<_> = (0..n).map(|nth| format!("a/data/{nth}")).collect();
+            torch(&names.iter().map(|name| (name.as_str(), &b""[..])).collect::<Vec<_>>())
+        }),
+        ("an archive with a long name", "x_state_dict", |n| {
+            torch(&[(&format!("a/{}", "n".repeat(n)), b"")])
+        }),
+        ("n open arrays", "x", |n| vec![b'['; n]),
+        ("n numbers", "x", |n| [b"[", &b"1,".repeat(n)[..]].concat()),
+    ];
+    let limits = GrowthLimits { most_steps: MOST_STEPS, most_growth: MOST_GROWTH, few_steps: 0.5 };
+    let mut wrong = Vec::new();
+    for (family, name, make) in families {
+        let costs = SIZES.map(|n| {
+            let attack = make(n);
+            // The directory of a record has at most 65,536 bytes.
+            let names: Vec<_> = (0..64).map(|nth| format!("{nth}{name}")).collect();
+            let names = names.iter().flat_map(|name| [name.trim_end_matches("_state_dict"), name]);
+            let names: BTreeSet<_> = names.collect();
+            let mut members: Vec<Member<'_>> = vec![("ETRECORD_V0", b"", 0)];
+            members.extend(names.into_iter().map(|name| -> Member<'_> { (name, &attack, 0) }));
+            let file = archive(&members);
+            cost::taken();
+            let report = Checker::new().check_payload(&file).unwrap();
+            assert!(report.counts().any(|(rule, _)| rule.subject == "record"), "{family}");
+            Some((cost::taken() as f64, file.len() as f64))
+        });
+        limits.compare(family, &costs, &mut wrong);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod contracts;
 mod dataflow;
 mod fixtures;
 mod mlx;
+mod openvino;
 mod qnn;
 mod releases;
 mod segments;

@@ -156,7 +156,8 @@ impl<'d> Checker<'d> {
 
     /// Judges a standalone payload, `.ptn` package, profile (ETDump) or ETRecord, and adds a Note
     /// on its kind. For payloads of a backend that has rules, the header, the graph and the constants are
-    /// judged, but named data and calls are not. For all other files, only the structure is proven.
+    /// judged, but named data and calls are not. Of an ETRecord the members are judged. For all other files, only the
+    /// structure is proven.
     ///
     /// # Errors
     ///

@@ -35,6 +35,7 @@ mod payloads;
 mod plans;
 mod policy;
 mod preset;
+mod record;
 mod release;
 mod report;
 mod resolve;
@@ -90,8 +91,15 @@ static TABLES: [&[&Rule]; 13] = [
 ];
 
 /// The rules for the bytes of segments, and for the file as a whole.
-static OTHERS: [&[&Rule]; 6] =
-    [contents::RULES, constants::RULES, layout::RULES, kind::RULES, release::RULES, linked::RULES];
+static OTHERS: [&[&Rule]; 7] = [
+    contents::RULES,
+    constants::RULES,
+    layout::RULES,
+    kind::RULES,
+    record::RULES,
+    release::RULES,
+    linked::RULES,
+];
 
 /// Returns the elements of three lists, one list after the other.
 #[expect(

@@ -11,10 +11,10 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use self::xnnpack::Calls;
-use super::container;
 use super::report::Findings;
 use super::rule::{Rule, rules};
 use super::site::Plan;
+use super::{container, record};
 use pte_core::Ptd;
 use pte_core::Pte;
 use pte_core::backend::Backend;
@@ -34,6 +34,7 @@ mod coreml;
 mod ethosu;
 mod mlx;
 mod native;
+mod openvino;
 mod qnn;
 mod vgf;
 mod vulkan;
@@ -48,7 +49,7 @@ rules! {
         "Lower the model again with the backend of a current release."
         Refuses ["6.6", "7.4.21", "7.7.23", "8.2 80198ca5d2", "11.1", "11.9", "11.11"];
     PAYLOAD_STRUCTURE = Error "payload-structure"
-        "A payload of TOSA or OpenVINO has the header, the sections and the tables of its format."
+        "A payload of TOSA has the header, the sections and the tables of its format."
         "The backend refuses it, or reads past it: few of these backends compare sizes."
         "Lower the model again with the backend of a current release."
         Misreads ["11.7"];
@@ -254,6 +255,8 @@ static JUDGED: &[BackendRules] = &[
     native::JUDGED,
     vgf::JUDGED,
     ethosu::JUDGED,
+    openvino::JUDGED,
+    qnn::JUDGED,
     #[cfg(feature = "json")]
     coreml::JUDGED,
 ];
@@ -268,6 +271,7 @@ pub(super) static RULE_LISTS: &[&[&Rule]] = &[
     qnn::RULES,
     vgf::RULES,
     ethosu::RULES,
+    openvino::RULES,
     #[cfg(feature = "json")]
     coreml::RULES,
 ];
@@ -277,8 +281,7 @@ fn rules_of(backend: Backend) -> Option<&'static BackendRules> {
     JUDGED.iter().find(|rules| rules.backend == backend)
 }
 
-/// Returns whether the graphs in a backend's payloads are judged by rules. Of other payloads only the structure is
-/// proven; the rules on QNN judge compile specs and headers.
+/// Returns whether the payloads of a backend are judged by rules. Of other payloads only the structure is proven.
 #[must_use]
 pub fn judges_payloads_of(backend: Backend) -> bool {
     rules_of(backend).is_some()
@@ -332,8 +335,17 @@ pub(crate) fn judge<'b, E>(
     }
     let calls = &mut Calls::new(pte.file_len());
     let (plans, all_calls, requested_keys) = (&plans, &all_calls, &mut requested);
-    let mut judge =
-        Judge { named, limits, release, out, plans, all_calls, calls, requested: requested_keys };
+    let mut judge = Judge {
+        named,
+        limits,
+        release,
+        out,
+        plans,
+        all_calls,
+        calls,
+        requested: requested_keys,
+        qnn_signatures: BTreeMap::new(),
+    };
     for ((start, end, backend), users) in by_range {
         let was_exhausted = bytes.is_exhausted;
         judge.payload(backend, start..end, &users, &mut bytes);
@@ -372,10 +384,14 @@ pub(super) fn judge_alone(
             all_calls: &[],
             calls: &mut Calls::new(len),
             requested: &mut RequestedKeys::default(),
+            qnn_signatures: BTreeMap::new(),
         };
         (rules.judge)(&mut judge, &subject, bytes)?;
     } else if !prove(format, &subject, limits, bytes)? {
         return Err(Unreadable::Magic { magic: array_at(file, 0).unwrap_or_default() });
+    }
+    if format == ForeignFormat::EtRecord {
+        record::judge(file, out)?;
     }
     // What was not read is not judged.
     if bytes.is_exhausted { Err(Unreadable::Overlap) } else { Ok(()) }
@@ -421,6 +437,8 @@ struct Judge<'j, 'd, 'p, 'a> {
     all_calls: &'j [DelegateInstruction<'a>],
     calls: &'j mut Calls,
     requested: &'j mut RequestedKeys,
+    /// The range of the first payload of QNN with each signature.
+    qnn_signatures: BTreeMap<u64, Range<u64>>,
 }
 
 impl<'p, 'a> Judge<'_, '_, 'p, 'a> {

@@ -35,6 +35,7 @@ impl Preset {
             ("content-executable", "A model file is data: code in it may be run by a backend."),
             ("content-embedded", "The same, anywhere in a segment, a blob or a gap."),
             ("mlx-kernel", "The processor may run code of the file."),
+            ("record-pickle", "An old inspector would run code of the file."),
             ("qnn-library", "The runtime would run code that is not in the file."),
             ("qnn-old", "A current runtime reads the options as others, a library among them."),
             ("old-generation", "A current runtime reads the data file as another layout."),

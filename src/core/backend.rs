@@ -126,7 +126,7 @@ static KNOWN: [Known; 16] = [
     Known::new(Backend::Native, "NativeBackend", "native", 4, &[&magic::NATIVE]),
     Known::new(Backend::EthosU, "EthosUBackend", "Ethos-U", 0, &[magic::ETHOS_U.to_bytes_with_nul()]),
     Known::new(Backend::CoreMl, "CoreMLBackend", "CoreML", 0, &[&magic::CORE_ML_REFERENCE]).or_without(),
-    Known::new(Backend::Qnn, "QnnBackend", "QNN", 0, &[&magic::QNN_CONTEXT, &magic::QNN_GRAPH]).or_without().without_samples(),
+    Known::new(Backend::Qnn, "QnnBackend", "QNN", 0, &[&magic::QNN_CONTEXT, &magic::QNN_GRAPH]).or_without(),
     Known::new(Backend::Vgf, "VgfBackend", "VGF", 0, &[&magic::VGF]).or_without(),
     Known::new(Backend::OpenVino, "OpenvinoBackend", "OpenVINO", 0, &[&magic::OPEN_VINO]).or_without(),
     Known::new(Backend::Neuropilot, "NeuropilotBackend", "Neuropilot", 0, &[]).or_without().without_samples(),

@@ -31,6 +31,7 @@ mod layout;
 pub mod mlx;
 mod model;
 mod native;
+pub mod openvino;
 mod place;
 pub mod qnn_options;
 mod read;
@@ -49,7 +50,7 @@ pub use graph::{Graph, Quantization, Reader, Scales};
 pub use layout::Layout;
 pub use place::{ConstantPlace, Key};
 pub use read::for_each_graph;
-pub use sections::{Scratch, Section, Sections, for_each_sections};
+pub use sections::{Scratch, Section, Sections, archive, for_each_sections};
 pub use tables::{Tables, TablesPlace};
 pub use xnnpack::uses::ConstantUses;
 
@@ -185,6 +186,13 @@ pub enum Unreadable {
         /// The position of the field in the model.
         at: u64,
     },
+    /// The model of OpenVINO is not what its plugin reads.
+    Model {
+        /// The position in the model.
+        at: u64,
+        /// The description of the defect.
+        why: &'static str,
+    },
     /// A command stream has a word that is no command.
     Commands {
         /// The position in the payload.
@@ -231,6 +239,7 @@ impl fmt::Display for Unreadable {
                 range.start, range.end
             ),
             Self::Message { at } => write!(f, "malformed field at byte {at:#x} of the model"),
+            Self::Model { at, why } => write!(f, "byte {at:#x} of the model: {why}"),
             Self::Commands { at, why } => write!(f, "byte {at:#x} of the payload: {why}"),
             Self::Block { at } => write!(f, "invalid block at byte {at:#x} of the payload"),
             Self::Package { at, why } => write!(f, "invalid archive at byte {at:#x}: {why}"),

@@ -46,7 +46,7 @@ fn verify_root<'a>(
     }
     let root = u32_at(buf, index(at)).unwrap_or_default();
     if root < least || u64::from(at).saturating_add(root.into()).saturating_add(4) > len {
-        return Err(Error::new(ErrorKind::RootOffset { root, limit: len }, at.into()));
+        return Err(Error::new(ErrorKind::RootOffset { root, least, limit: len }, at.into()));
     }
     let root = further(at, root);
     let run = if len < SMALL_BUFFER {

@@ -3,12 +3,14 @@
 use std::convert::Infallible;
 use std::ops::Range;
 
+use pte::check::{Checker, Policy, Preset};
 use pte::map::OtherFile;
 use pte::payload::Sections;
+use pte::payload::archive::Archive;
 use pte::summary::{ContentSummary, Summary};
 use pte::{ForeignFormat, Limits};
 
-use crate::support::archive::{Member, archive};
+use crate::support::archive::{self, Member, archive};
 
 /// A record that ExecuTorch 1.5.1 wrote, of two methods.
 const SAMPLE: &[u8] = include_bytes!("../data/other/linear.etrecord");
@@ -126,4 +128,189 @@ fn a_refused_record_says_what_is_wrong_with_it() {
         let found = members(&bytes).unwrap_err();
         assert!(found.contains(why), "{found}");
     }
+}
+
+/// Releases write numbers of more than 31 bits as ZIP64, since Python's `zipfile` does.
+#[test]
+fn a_record_of_many_gigabytes_is_read() {
+    let sizes = [("ETRECORD_V0", 0), ("exported_program", 5 << 30), ("debug_handle_map", 2)];
+    let file = archive::long(&sizes);
+    let read = |range| Ok::<_, Infallible>(file.read(range));
+    let Ok(found) = Sections::of_file(ForeignFormat::EtRecord, file.len, read);
+    let found = found.unwrap().unwrap();
+    let sizes: Vec<_> = found.sections.iter().map(|of| of.range.end - of.range.start).collect();
+    assert_eq!(sizes, [5 << 30, 2, 0]);
+    assert!(found.directory.unwrap() > 5 << 30);
+}
+
+/// Both records at the end have the place of the directory: readers differ in which they use.
+#[test]
+fn the_two_ends_of_an_archive_agree() {
+    let good = archive::torch(&[("a/data.pkl", b"x"), ("a/version", b"3")]);
+    assert_eq!(Archive::of_bytes(&good).unwrap().members.len(), 2);
+    let (end, locator, end64) = (good.len() - 22, good.len() - 42, good.len() - 98);
+    let zip64 = "the ZIP64 end of the directory";
+    for (at, what) in [
+        (end + 8, "the end of the directory"),
+        (end + 12, "the end of the directory"),
+        (end + 16, "the end of the directory"),
+        (end + 20, "the end of the directory"),
+        (locator + 4, zip64),
+        (locator + 8, zip64),
+        (locator + 16, zip64),
+        (end64, zip64),
+        (end64 + 4, zip64),
+        (end64 + 16, zip64),
+        (end64 + 24, zip64),
+        (end64 + 40, "the end of the directory"),
+        (end64 + 48, "the end of the directory"),
+    ] {
+        let mut bytes = good.clone();
+        bytes[at] ^= 1;
+        let why = Archive::of_bytes(&bytes).unwrap_err().to_string();
+        assert!(why.contains(what), "byte {at}: {why}");
+    }
+    for cut in 0..good.len() {
+        assert!(Archive::of_bytes(&good[..cut]).is_err(), "cut to {cut}");
+    }
+}
+
+/// Returns the members of the sample, by name.
+fn sample() -> Vec<(String, Vec<u8>)> {
+    let archive = Archive::of_bytes(SAMPLE).unwrap();
+    let range = |range: Range<u64>| SAMPLE[range.start as usize..range.end as usize].to_vec();
+    archive.members.into_iter().map(|of| (of.name, range(of.range))).collect()
+}
+
+/// Returns the sample after a change of its members.
+fn changed(change: impl FnOnce(&mut Vec<(String, Vec<u8>)>)) -> Vec<u8> {
+    let mut members = sample();
+    change(&mut members);
+    let members: Vec<Member<'_>> =
+        members.iter().map(|(name, bytes)| (name.as_str(), &bytes[..], 0)).collect();
+    archive(&members)
+}
+
+/// Returns the sample with other contents of a member, which is added if there is none.
+fn with(name: &str, contents: &[u8]) -> Vec<u8> {
+    changed(|members| match members.iter_mut().find(|(of, _)| of == name) {
+        Some((_, bytes)) => *bytes = contents.to_vec(),
+        None => members.push((name.into(), contents.to_vec())),
+    })
+}
+
+/// Returns the findings, each with its rule.
+fn findings(bytes: &[u8]) -> Vec<(&'static str, String)> {
+    let report = Checker::new().check_payload(bytes).unwrap();
+    let found = report.findings().iter().map(|of| (of.rule.id, of.message.to_string()));
+    found.filter(|(rule, _)| *rule != "file-kind").collect()
+}
+
+#[track_caller]
+fn is_broken(bytes: &[u8], rule: &str, part: &str) {
+    let found = findings(bytes);
+    let is_it = |(id, message): &(&str, String)| *id == rule && message.contains(part);
+    assert!(found.iter().any(is_it), "{part}: {found:?}");
+}
+
+const STATE: &str = "exported_program_state_dict";
+
+#[test]
+fn genuine_members_have_no_finding() {
+    assert_eq!(findings(SAMPLE), []);
+    assert_eq!(findings(&changed(|_| {})), []);
+    // The inspector takes an empty member for no tensors, and ignores members without a graph.
+    assert_eq!(findings(&with(STATE, b"")), []);
+    assert_eq!(findings(&with("x_state_dict", b"x")), []);
+    assert_eq!(findings(&with("delegate_map", b" [NaN] ")), []);
+}
+
+#[test]
+fn a_bit_that_is_changed_inside_a_member_is_seen() {
+    for (name, bytes) in sample() {
+        let at = SAMPLE.windows(bytes.len().max(1)).position(|part| part == bytes).unwrap_or(0);
+        for nth in (0..bytes.len()).step_by(97) {
+            let mut flipped = SAMPLE.to_vec();
+            flipped[at + nth] ^= 4;
+            is_broken(&flipped, "record-checksum", "the checksum is");
+        }
+        assert!(!name.is_empty());
+    }
+}
+
+#[test]
+fn graphs_and_maps_are_json() {
+    is_broken(&with("exported_program", b"{\"a\": 1"), "record-json", "not valid JSON at byte 7");
+    is_broken(&with("exported_program", b"[]"), "record-json", "a graph that is no object");
+    is_broken(&with("debug_handle_map", b"{1: 2}"), "record-json", "not valid JSON at byte 1");
+    is_broken(&with("delegate_map", &[b'['; 100_000]), "record-json", "not valid JSON");
+    is_broken(&with("export_graph_id", b"\xff"), "record-json", "not valid JSON at byte 0");
+}
+
+#[test]
+fn each_graph_has_its_tensors() {
+    let without = |name: &'static str| changed(|all| all.retain(|(of, _)| of != name));
+    is_broken(&without(STATE), "record-graph", "no member has this name and _state_dict");
+    is_broken(&without("exported_program_constants"), "record-old", "and _constants");
+    is_broken(&without("exported_program_example_inputs"), "record-old", "and _example_inputs");
+    // Any other member is a graph for the inspector.
+    is_broken(&with("note", b"{}"), "record-graph", "\"note\": no member has this name");
+}
+
+/// A pickle alone is what releases before 1.3 unpickled.
+#[test]
+fn pickles_are_named_and_refused_by_the_preset() {
+    for name in [STATE, "reference_outputs", "representative_inputs"] {
+        let bytes = with(name, b"\x80\x04N.");
+        is_broken(&bytes, "record-pickle", "a bare pickle");
+        let policy = Policy::new().preset(Preset::UNTRUSTED_UPLOAD);
+        let report = Checker::new().policy(policy).check_payload(&bytes).unwrap();
+        assert!(report.errors().any(|rule| rule.id == "record-pickle"));
+    }
+}
+
+/// The members of an archive of `torch.save`.
+type Members = Vec<(&'static str, &'static [u8])>;
+
+#[test]
+fn tensors_are_an_archive_that_pytorch_reads() {
+    let plain: [(&str, &[u8]); 4] = [
+        ("a/data.pkl", b"\x80\x02}q\0."),
+        ("a/byteorder", b"little"),
+        ("a/version", b"3\n"),
+        ("a/data/0", b"abc"),
+    ];
+    let made = |change: &dyn Fn(&mut Members)| {
+        let mut members: Members = plain.to_vec();
+        change(&mut members);
+        with(STATE, &archive::torch(&members))
+    };
+    assert_eq!(findings(&made(&|_| {})), []);
+    assert_eq!(findings(&made(&|all| all[2].0 = "a/.data/version")), []);
+    type Change = fn(&mut Members);
+    let changes: [(&str, Change); 7] = [
+        ("no data.pkl", |all| {
+            all.remove(0);
+        }),
+        ("no version", |all| {
+            all.remove(2);
+        }),
+        ("no version", |all| all[2].1 = b"11"),
+        ("no version", |all| all[2].1 = b"x"),
+        ("unknown byte order", |all| all[1].1 = b"middle"),
+        ("not in one folder", |all| all[3].0 = "b/data/0"),
+        ("TorchScript", |all| all.push(("a/constants.pkl", b""))),
+    ];
+    for (part, change) in changes {
+        is_broken(&made(&change), "record-tensors", part);
+    }
+    for (part, bytes) in [
+        ("invalid archive", archive::torch(&plain)[..400].to_vec()),
+        ("a member is compressed", archive(&[("a/data.pkl", b"x", 8)])),
+        ("not in one folder", archive(&[("data.pkl", b"x", 0)])),
+        ("the payload has 5 bytes", b"hello".to_vec()),
+    ] {
+        is_broken(&with(STATE, &bytes), "record-tensors", part);
+    }
+    is_broken(&with("reference_outputs", b""), "record-tensors", "the payload has 0 bytes");
 }

@@ -21,7 +21,9 @@ use crate::support::snapshot::assert_snapshot;
 #[test]
 fn every_rule_is_broken_by_a_file_of_its_own_and_by_no_near_one() {
     let (mut wrong, mut goldens) = (String::new(), Vec::new());
-    for rules in RULES.iter().filter(|rules| !["layout", "kind"].contains(&rules[0].subject)) {
+    for rules in
+        RULES.iter().filter(|rules| !["layout", "kind", "record"].contains(&rules[0].subject))
+    {
         let mut golden = String::new();
         for rule in *rules {
             match broken(rule) {

@@ -20,7 +20,7 @@ fn a_file_is_sound_until_it_breaks_a_rule_that_is_an_error() {
     for rule in RULES
         .iter()
         .flat_map(|rules| rules.iter())
-        .filter(|r| !["layout", "kind"].contains(&r.subject))
+        .filter(|r| !["layout", "kind", "record"].contains(&r.subject))
     {
         let good = Fixture::read(&format!("{}.good", rule.id)).unwrap();
         assert!(is_sound(&good.parts().bytes), "{}.good", rule.id);

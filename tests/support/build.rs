@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::harvest::harvest;
 pub use crate::hostile::vela_block;
+use crate::openvino;
 
 /// Returns the file that `json` describes:
 ///
@@ -26,7 +27,8 @@ pub use crate::hostile::vela_block;
 ///            [{"xnnpack": {…}, "constants": 64, "size": 512}], a payload with that graph and so many
 ///            bytes of constants, padded with zeros; or [{"mlx": {…}, "size": 512}], or
 ///            [{"native": {…}, "size": 512}]; or [{"vgf": {"modules": {…}, "sequence": {…},
-///            "resources": {…}, "constants": [{…}]}, "size": 1024}]
+///            "resources": {…}, "constants": [{…}]}, "size": 1024}]; or
+///            [{"openvino": "<net>…</net>", "constants": 64, "size": 1024}]
 ///   "align": 16,                   of segment_base_offset
 ///   "trailing": {"zeros": 3}       after the end that the header gives
 /// }
@@ -156,6 +158,7 @@ fn bytes(piece: &Value) -> Vec<u8> {
             "mlx",
             "native",
             "vgf",
+            "openvino",
             "constants",
             "size",
         ],
@@ -164,6 +167,10 @@ fn bytes(piece: &Value) -> Vec<u8> {
     let constants = piece.get("constants").map_or(0, |count| count.as_u64().unwrap());
     if let Some(graph) = piece.get("mlx") {
         return mlx_payload(graph, size());
+    }
+    if let Some(model) = piece.get("openvino") {
+        let constants = vec![0; usize::try_from(constants).unwrap()];
+        return padded(openvino::payload(&constants, model.as_str().unwrap()), size());
     }
     if let Some(parts) = piece.get("vgf") {
         return padded(vgf_payload(parts), size());

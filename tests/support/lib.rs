@@ -16,6 +16,7 @@
 )]
 
 #[cfg(feature = "json")]
+pub mod aoti;
 pub mod archive;
 pub mod asm;
 #[cfg(feature = "json")]
@@ -30,6 +31,7 @@ pub mod hostile;
 #[cfg(feature = "json")]
 pub mod json;
 pub mod mapped;
+pub mod openvino;
 #[cfg(feature = "json")]
 pub mod programs;
 pub mod restated;

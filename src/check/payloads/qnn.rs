@@ -4,19 +4,22 @@
 
 use alloc::format;
 use alloc::string::String;
-use core::ops::Range;
 
-use super::{payload_path, wide};
+use super::{BackendRules, Bytes, Judge, Subject, payload_path, reason, wide};
 use crate::report::Findings;
 use crate::rule::{Rule, rules};
 use crate::site::Plan;
 use pte_core::backend::Backend;
 use pte_core::error::PathComponent;
+use pte_core::foreign::ForeignFormat;
 use pte_core::limits::Limits;
 use pte_core::payload::qnn_options::{self, QnnOptions};
+use pte_core::payload::{Sections, Unreadable};
+use pte_flat::bytes::{array_at, index};
+use pte_flat::cost;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::Table;
-use pte_schema::program::view::{BackendDelegate, CompileSpec};
+use pte_schema::program::view::{BackendDelegate, CompileSpec, KernelTypes};
 use pte_schema::qnn::view::QnnExecuTorchOptions;
 use pte_schema::qnn::{QnnExecuTorchBackendType, QnnExecuTorchLogLevel};
 
@@ -29,10 +32,20 @@ rules! {
         LOWER_AGAIN
         Crashes ["11.10"];
     QNN_PAYLOAD = Error "qnn-payload"
-        "A payload of QNN has 20 bytes at least."
+        "A payload of QNN has 20 bytes at least, and the context binary that its header declares."
         "The backend reads past the payload."
         LOWER_AGAIN
         Misreads ["11.10"];
+    QNN_SIGNATURE = Error "qnn-signature"
+        "Payloads of QNN with the same signature are the same."
+        "The runtime uses the graphs of the payload that it loads first for calls of the other."
+        LOWER_AGAIN
+        Misreads ["11.10"];
+    QNN_CALL = Error "qnn-call"
+        "The arguments of a call of a payload of QNN are tensors."
+        "The runtime aborts."
+        LOWER_AGAIN
+        Crashes ["11.10"];
     QNN_OLD = Warning "qnn-old"
         "The options of a delegate of QNN are those of a release since 1.2."
         "Releases since 1.2 read older options as others: they refuse them or crash."
@@ -47,8 +60,75 @@ rules! {
 
 /// The number of bytes that the backend reads at the start of any payload.
 const HEADER: u64 = 20;
+/// The name of the section that is a context binary with a signature.
+const CONTEXT: &str = "context binary";
 
-/// Judges the QNN delegates of a method. Options may overlap, so `pay` charges their bytes to a
+pub(super) const JUDGED: BackendRules =
+    BackendRules { backend: Backend::Qnn, has_keys: true, judge: judge_payload };
+
+/// Judges a payload, and then the calls of its delegates.
+fn judge_payload(
+    judge: &mut Judge<'_, '_, '_, '_>,
+    payload: &Subject<'_>,
+    bytes: &mut Bytes<'_>,
+) -> Result<(), Unreadable> {
+    let &Subject { users, start, head, len } = payload;
+    if len < HEADER {
+        let message = || format!("a payload of {len} bytes: the backend reads {HEADER}");
+        judge.report(users, &QNN_PAYLOAD, message);
+        return Ok(());
+    }
+    let read = |part| bytes.read(payload.part(part)).ok_or(());
+    let sections = match Sections::of_file(ForeignFormat::Payload(Backend::Qnn), len, read) {
+        Ok(Some(Ok(found))) => found.sections,
+        Ok(Some(Err(why))) if users.is_empty() => return Err(why),
+        Ok(Some(Err(why))) => {
+            judge.report(users, &QNN_PAYLOAD, || reason(&why));
+            return Ok(());
+        }
+        // The bytes are not in memory.
+        Ok(None) | Err(()) => return Ok(()),
+    };
+    // Payloads of releases 0.6 and 0.7, and those without a header, have no signature.
+    if sections.first().is_some_and(|section| section.name == CONTEXT) {
+        let signature = array_at(head, 4).map(u64::from_le_bytes).unwrap_or_default();
+        let own = start..start.saturating_add(len);
+        let first = judge.qnn_signatures.entry(signature).or_insert_with(|| own.clone()).clone();
+        if first != own {
+            let is_same = own.end.saturating_sub(own.start) == first.end.saturating_sub(first.start)
+                // Bytes that are not in memory are not compared.
+                && match (bytes.read(first), bytes.read(own)) {
+                    (Some(first), Some(own)) => first == own,
+                    _ => true,
+                };
+            if !is_same {
+                let message = || "another payload has the same signature".into();
+                judge.report(users, &QNN_SIGNATURE, message);
+            }
+        }
+    }
+    for user in users {
+        let Some((plan, _)) = judge.delegate(Some(user)) else { continue };
+        let calls = index(user.calls.start)..index(user.calls.end);
+        for (_, instruction, call) in judge.all_calls.get(calls).unwrap_or_default() {
+            let args = call.args().unwrap_or_default();
+            cost::charge(args.len());
+            let is_tensor = |arg: i32| match plan.value(arg.into()) {
+                // Other rules report an argument that does not exist.
+                None | Some(KernelTypes::Tensor(_)) => true,
+                Some(_) => false,
+            };
+            if let Some((nth, arg)) = args.iter().enumerate().find(|(_, arg)| !is_tensor(*arg)) {
+                let kind = plan.kind_name(arg).unwrap_or("nothing");
+                let message = || format!("argument {nth} is {kind}: the runtime takes a Tensor");
+                plan.find_instruction(judge.out, &QNN_CALL, instruction, &[], message);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Judges the options of the QNN delegates of a method. Options may overlap, so `pay` charges their bytes to a
 /// budget, and returns `false` if it is exceeded.
 pub(super) fn judge(
     plan: &Plan<'_, '_>,
@@ -57,24 +137,9 @@ pub(super) fn judge(
     out: &mut Findings,
 ) {
     for (nth, delegate) in (0..).zip(plan.view.delegates().into_iter().flatten()) {
-        if delegate.id().and_then(Backend::of_id) != Some(Backend::Qnn) {
-            continue;
+        if delegate.id().and_then(Backend::of_id) == Some(Backend::Qnn) {
+            options(&Site { plan, nth, delegate }, limits, pay, out);
         }
-        payload(plan, nth, delegate, out);
-        options(&Site { plan, nth, delegate }, limits, pay, out);
-    }
-}
-
-/// Reports a payload that is too short for a header.
-fn payload(plan: &Plan<'_, '_>, nth: u32, delegate: BackendDelegate<'_>, out: &mut Findings) {
-    // Payloads whose bytes do not exist are reported by other rules.
-    let Ok(Some(Range { start, end })) = plan.pte.delegate_range(delegate) else { return };
-    let Some(processed) = delegate.processed() else { return };
-    let len = end.saturating_sub(start);
-    if len < HEADER {
-        plan.find(out, &QNN_PAYLOAD, processed.raw(), &payload_path(nth), || {
-            format!("a payload of {len} bytes: the backend reads {HEADER}")
-        });
     }
 }
 

@@ -16,11 +16,11 @@ use crate::foreign::ForeignFormat;
 use crate::handle::{File, Handle, OpenError, ReadVec};
 use crate::limits::Limits;
 use crate::pte::Pte;
-use archive::Member;
+use archive::{Archive, LONGEST_DIRECTORY};
 use pte_flat::cost;
 use pte_schema::program::view::{BackendDelegate, ExecutionPlan};
 
-mod archive;
+pub mod archive;
 #[cfg(feature = "json")]
 pub(super) mod coreml;
 pub(super) mod ethosu;
@@ -65,11 +65,13 @@ pub struct Section {
     /// For Core ML, the path of a file inside the payload, or the name of the function if the
     /// payload only refers to a model. For an ETRecord, the name of the member.
     pub file: Option<String>,
+    /// The CRC-32 of a member of an ETRecord.
+    pub checksum: Option<u32>,
 }
 
 impl Section {
     pub(crate) fn new(name: &'static str, range: Range<u64>) -> Self {
-        Self { name, range, key: None, file: None }
+        Self { name, range, key: None, file: None, checksum: None }
     }
 }
 
@@ -107,7 +109,7 @@ impl Sections {
         len: u64,
         read: impl FnMut(Range<u64>) -> Result<B, E>,
     ) -> Result<Option<Result<Self, Unreadable>>, E> {
-        let found: fn(Vec<Member>, u64) -> Result<Self, Unreadable> = match format {
+        let found: fn(Archive) -> Result<Self, Unreadable> = match format {
             ForeignFormat::Payload(backend) => return Self::of(backend, len, read),
             ForeignFormat::Ptn => package::sections,
             ForeignFormat::EtRecord => record::sections,
@@ -118,10 +120,10 @@ impl Sections {
             len,
             |range| read(range).map(Some),
             |head| {
-                let (members, directory) = archive::members(head)?;
-                let headers = members.iter().map(|member| member.header).collect();
-                let found = found(members, directory)?;
-                Ok(Self { directory: Some(directory), headers, ..found })
+                let archive = Archive::read(head, LONGEST_DIRECTORY)?;
+                let headers = archive.members.iter().map(|member| member.header).collect();
+                let directory = Some(archive.directory);
+                Ok(Self { directory, headers, ..found(archive)? })
             },
         )
         .map(Some)

@@ -104,14 +104,16 @@ kinds! {
         limit: u64
     } = "program-limit"
         "the FlatBuffer has {size} bytes, and the limit is {limit}";
-    /// The root offset is out of bounds, or leads to the first 8 bytes.
+    /// The root offset is out of bounds, or leads to the offset or the identifier.
     RootOffset {
         /// The offset found.
         root: u32,
+        /// The first position where the root table may lie.
+        least: u32,
         /// The end of the FlatBuffer.
         limit: u64
     } = "root-offset"
-        "invalid root offset {root:#x}: the root table must lie between 0x8 and the end of the FlatBuffer at {limit:#x}";
+        "invalid root offset {root:#x}: the root table must lie between {least:#x} and the end of the FlatBuffer at {limit:#x}";
     /// A string is not terminated.
     StringNotTerminated {} = "string-not-terminated"
         "the string does not end with a zero byte";

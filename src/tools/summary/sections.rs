@@ -49,7 +49,7 @@ pub(super) fn add<S: Source>(
 }
 
 /// Adds the devices that the compile specs of delegates name: for QNN the chip and the processor of its
-/// options, for Ethos-U the accelerator, for Core ML the compute units. Compile specs may
+/// options, for Ethos-U the accelerator, for Core ML the compute units, for OpenVINO the device. Compile specs may
 /// overlap, so those beyond a budget are left out.
 fn add_targets(
     pte: &Pte<'_>,
@@ -66,6 +66,7 @@ fn add_targets(
             Some(Backend::Qnn) => qnn_options::spec(payload.delegate()).map(|(_, spec)| spec),
             Some(Backend::EthosU) => compile_spec(payload.delegate(), "target"),
             Some(Backend::CoreMl) => compile_spec(payload.delegate(), "compute_units"),
+            Some(Backend::OpenVino) => compile_spec(payload.delegate(), "device"),
             _ => continue,
         };
         let Some(value) = spec.and_then(|spec| spec.value()).map(|value| value.bytes()) else {

@@ -6,8 +6,8 @@ use super::{
     with_delegates,
 };
 use crate::build::vgf;
-use crate::coreml;
 use crate::tables::{Builder, Field, Version, number};
+use crate::{coreml, openvino};
 use Field::{Number, To};
 use binrw::BinWrite;
 use binrw::io::Cursor;
@@ -516,6 +516,37 @@ pub(super) const FAMILIES: &[(&str, &[&str], fn(Builder, usize) -> Made)] = &[
         let plan = b.lists("ExecutionPlan", &[("delegates", delegates)]);
         let plans = b.tables([plan]);
         root(b, &[("execution_plan", plans), ("backend_delegate_data", payloads)], &[])
+    }),
+    ("n payloads of QNN with the signature of the first", &["qnn"], |mut b, n| {
+        let payloads = b.each(0..n, |b, nth| {
+            let mut data = 0x5678_abcd_u32.to_le_bytes().to_vec();
+            data.extend([7, 8].map(u64::to_le_bytes).concat());
+            data.extend((nth as u64).to_le_bytes());
+            let data = b.bytes(&data);
+            b.lists("BackendDelegateInlineData", &[("data", data)])
+        });
+        let (payloads, id) = (b.tables(payloads), b.text("QnnBackend"));
+        let delegates = b.each(0..n, |b, nth| {
+            let reference = b.table("BackendDelegateDataReference", &[("index", number(nth))]);
+            b.lists("BackendDelegate", &[("id", id), ("processed", reference)])
+        });
+        let delegates = b.tables(delegates);
+        let plan = b.lists("ExecutionPlan", &[("delegates", delegates)]);
+        let plans = b.tables([plan]);
+        root(b, &[("execution_plan", plans), ("backend_delegate_data", payloads)], &[])
+    }),
+    ("n calls of a model of OpenVINO with n inputs", &["openvino"], |b, n| {
+        let model = openvino::model(&vec![("f32", "1,?,2..3"); n], &[("FP32", &[1])]);
+        delegated_to(b.version, "OpenvinoBackend", &openvino::payload(b"", &model), n, &[])
+    }),
+    ("n calls of a model of OpenVINO, each with n arguments", &[], |b, n| {
+        let model = openvino::model(&vec![("f32", "1"); n], &[]);
+        let payload = openvino::payload(b"", &model);
+        delegated_to(b.version, "OpenvinoBackend", &payload, n, &vec![0; n])
+    }),
+    ("a model of OpenVINO of n open elements", &[], |b, n| {
+        let payload = openvino::payload(b"", &"<a>".repeat(n));
+        delegated_to(b.version, "OpenvinoBackend", &payload, 1, &[])
     }),
     ("n values with one list of scales", &[], |b, n| {
         let mut b = b.version.graph();

@@ -2,10 +2,9 @@
 //!
 //! Upstream's writer is `exir/_serialize/_ptn.py`.
 
-use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::archive::{self, Member, invalid};
+use super::archive::{self, Archive, invalid};
 use super::{Section, Sections};
 use crate::payload::Unreadable;
 use pte_flat::bytes::u16_at;
@@ -22,19 +21,20 @@ const HEAD_OF_GRAPH: u64 = 41;
 /// Returns the range of the graph in a package of `len` bytes that begins with `head`. The graph is
 /// the first member.
 pub(in crate::payload) fn graph(head: &[u8], len: u64) -> Result<Range<u64>, Unreadable> {
-    let member = archive::local(head, 0)?;
+    let member = archive::local(head, &[], 0)?;
     if member.name != GRAPH.as_bytes() || u16_at(head, 28) != Some(0) {
         return Err(invalid(0, "the first member is not program.ptg"));
     }
-    let range = HEAD_OF_GRAPH..HEAD_OF_GRAPH.saturating_add(member.size.into());
+    let range = HEAD_OF_GRAPH..HEAD_OF_GRAPH.saturating_add(member.size);
     if range.end > len {
         return Err(Unreadable::Part { name: GRAPH, range, len });
     }
     Ok(range)
 }
 
-/// Returns the members of a package as sections. `directory` is the position of the ZIP directory.
-pub(super) fn sections(members: Vec<Member>, directory: u64) -> Result<Sections, Unreadable> {
+/// Returns the members of a package as sections.
+pub(super) fn sections(archive: Archive) -> Result<Sections, Unreadable> {
+    let Archive { members, directory } = archive;
     let (mut found, mut has_graph) = (Sections::default(), false);
     for member in members {
         let mut known = [GRAPH].into_iter().chain(OTHERS);

@@ -6,7 +6,7 @@
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-use super::archive::{Member, invalid};
+use super::archive::{Archive, Member, invalid};
 use super::{Section, Sections};
 use crate::payload::Unreadable;
 use pte_flat::cost;
@@ -38,15 +38,17 @@ const ENDS: [(&str, &str); 3] = [
 ];
 
 /// Returns the members of an ETRecord as sections. The section's name is the member's kind, and its
-/// file the member's name. Empty members come last. `directory` is the position of the ZIP directory.
-pub(super) fn sections(members: Vec<Member>, directory: u64) -> Result<Sections, Unreadable> {
+/// file the member's name. Empty members come last.
+pub(super) fn sections(archive: Archive) -> Result<Sections, Unreadable> {
+    let Archive { members, directory } = archive;
     let names: BTreeSet<&str> = members.iter().map(|member| member.name.as_str()).collect();
     if !names.contains(IDENTIFIER) {
         return Err(invalid(directory, "no member is ETRECORD_V0"));
     }
     let kinds: Vec<_> = members.iter().map(|member| kind(&member.name, &names)).collect();
-    let section = |(Member { name, range, .. }, kind): (Member, _)| Section {
+    let section = |(Member { name, range, checksum, .. }, kind): (Member, _)| Section {
         file: Some(name),
+        checksum: Some(checksum),
         ..Section::new(kind, range)
     };
     let mut sections: Vec<_> = members.into_iter().zip(kinds).map(section).collect();

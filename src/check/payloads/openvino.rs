@@ -1,0 +1,159 @@
+//! Rules on payloads of OpenVINO: what its CPU plugin refuses, and the arguments of calls (docs/format.md §11.15).
+//!
+//! Payloads of other plugins are opaque.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::{BackendRules, Bytes, Judge, Subject, path_in_graph, reason};
+use crate::rule::rules;
+use crate::site::Plan;
+use pte_core::backend::Backend;
+use pte_core::foreign::ForeignFormat;
+use pte_core::payload::openvino::{End, Model};
+use pte_core::payload::{Sections, Unreadable};
+use pte_flat::bytes::{index, wide};
+use pte_flat::cost;
+use pte_flat::quoted::Quoted;
+use pte_schema::program::TensorShapeDynamism;
+use pte_schema::program::view::KernelTypes;
+use pte_schema::scalar::ScalarType;
+
+rules! {
+    "openvino";
+
+    OPENVINO_MODEL = Error "openvino-model"
+        "A payload of OpenVINO's CPU plugin has its parts one behind the other, and a model of whole XML, with inputs, outputs, and constants that are inside the payload."
+        "OpenVINO refuses the payload."
+        LOWER_AGAIN
+        Refuses ["11.7", "11.15"];
+    OPENVINO_CALL = Error "openvino-call"
+        "A call of a payload of OpenVINO has an argument for each input and then for each output of the model: a tensor of its type and shape, or an Int as an input."
+        "The run ends with an error."
+        LOWER_AGAIN
+        Refuses ["11.15"];
+}
+
+pub(super) const JUDGED: BackendRules =
+    BackendRules { backend: Backend::OpenVino, has_keys: true, judge };
+
+/// Judges a payload, and then the calls of its delegates.
+fn judge(
+    judge: &mut Judge<'_, '_, '_, '_>,
+    payload: &Subject<'_>,
+    bytes: &mut Bytes<'_>,
+) -> Result<(), Unreadable> {
+    match model(payload, bytes) {
+        // The bytes are not in memory, or the payload is of another plugin.
+        Ok(None) => Ok(()),
+        Ok(Some(model)) => {
+            for user in payload.users {
+                calls(judge, user, &model);
+            }
+            Ok(())
+        }
+        Err(why) if payload.users.is_empty() => Err(why),
+        Err(why) => {
+            let delegate = judge.delegate(payload.users.first());
+            let path = || path_in_graph(delegate, "model", &[]);
+            judge.out.find(&OPENVINO_MODEL, payload.start, path, || reason(&why));
+            Ok(())
+        }
+    }
+}
+
+/// Reads the model; `None` if it is not known.
+fn model(payload: &Subject<'_>, bytes: &mut Bytes<'_>) -> Result<Option<Model>, Unreadable> {
+    let read = |part| bytes.read(payload.part(part)).ok_or(());
+    let format = ForeignFormat::Payload(Backend::OpenVino);
+    let Ok(Some(sections)) = Sections::of_file(format, payload.len, read) else { return Ok(None) };
+    let Sections { sections, .. } = sections?;
+    let [custom, constants, model] = sections.as_slice() else { return Ok(None) };
+    for (part, next) in [(custom, constants), (constants, model)] {
+        if part.range.end != next.range.start {
+            let why = "a part of the payload is not behind the part in front of it";
+            return Err(Unreadable::Package { at: next.range.start, why });
+        }
+    }
+    let Some(stored) = bytes.read(payload.part(model.range.clone())) else { return Ok(None) };
+    let found = Model::read(&stored)?;
+    let size = constants.range.end.saturating_sub(constants.range.start);
+    if found.constants > size {
+        let range = 0..found.constants;
+        return Err(Unreadable::Part { name: "constants", range, len: size });
+    }
+    Ok(Some(found))
+}
+
+/// Judges the calls of a delegate.
+fn calls(judge: &mut Judge<'_, '_, '_, '_>, user: &super::User, model: &Model) {
+    let Some((plan, _)) = judge.delegate(Some(user)) else { return };
+    let count = model.inputs.len().saturating_add(model.outputs.len());
+    let calls = index(user.calls.start)..index(user.calls.end);
+    for (_, instruction, call) in judge.all_calls.get(calls).unwrap_or_default() {
+        let args = call.args().unwrap_or_default();
+        let message = if args.len() != count {
+            let has = args.len();
+            Some(format!("the call has {has} arguments, and the model {count} inputs and outputs"))
+        } else if !judge.calls.pay(wide(count)) {
+            Some("the calls name more arguments than are judged".into())
+        } else {
+            cost::charge(count);
+            let ends = model.inputs.iter().chain(&model.outputs);
+            ends.zip(args.iter()).enumerate().find_map(|(nth, (end, arg))| {
+                let why = wrong(plan, arg, end, nth < model.inputs.len())?;
+                Some(format!("argument {nth}: {why}"))
+            })
+        };
+        if let Some(message) = message {
+            plan.find_instruction(judge.out, &OPENVINO_CALL, instruction, &[], || message);
+        }
+    }
+}
+
+/// Returns what is wrong with an argument for an input or output.
+fn wrong(plan: &Plan<'_, '_>, arg: i32, end: &End, is_input: bool) -> Option<String> {
+    let element = Quoted(&end.element);
+    let has = |nth: usize, size: u64| end.dims.get(nth).is_some_and(|dim| dim.contains(&size));
+    let (found, is_same_shape) = match plan.value(arg.into())? {
+        KernelTypes::Tensor(tensor) => {
+            let sizes = tensor.sizes().unwrap_or_default();
+            cost::charge(sizes.len());
+            // The sizes of a tensor that is not static are at most these, or are known when it runs.
+            let is_size = |(nth, size): (usize, i32)| {
+                let Ok(size) = u64::try_from(size) else { return false };
+                match tensor.shape_dynamism() {
+                    TensorShapeDynamism::STATIC => has(nth, size),
+                    TensorShapeDynamism::DYNAMIC_BOUND => {
+                        end.dims.get(nth).is_some_and(|dim| *dim.start() <= size)
+                    }
+                    _ => true,
+                }
+            };
+            let is_same = sizes.len() == end.dims.len() && sizes.iter().enumerate().all(is_size);
+            (tensor.scalar_type(), is_same)
+        }
+        // The backend makes a tensor of one element.
+        KernelTypes::Int(_) if is_input => (ScalarType::LONG, end.dims.len() == 1 && has(0, 1)),
+        _ => return Some("the backend takes a Tensor".into()),
+    };
+    if end.scalar_type() != Some(found) {
+        let found = found.name().unwrap_or("another type");
+        return Some(format!("the model has {element}, and the argument {found}"));
+    }
+    (!is_same_shape).then(|| format!("the shape is not {}, as that of the model", shape(end)))
+}
+
+/// Returns the shape of an input or output, such as `[2, ?, 1..8]`.
+fn shape(end: &End) -> String {
+    let dims = end.dims.iter().take(MOST_DIMS).map(|dim| match (dim.start(), dim.end()) {
+        (0, &u64::MAX) => "?".into(),
+        (low, high) if low == high => low.to_string(),
+        (low, high) => format!("{low}..{high}"),
+    });
+    format!("[{}]", dims.collect::<Vec<String>>().join(", "))
+}
+
+/// The number of dimensions in a message.
+const MOST_DIMS: usize = 16;
