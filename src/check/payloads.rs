@@ -35,6 +35,7 @@ mod ethosu;
 mod mlx;
 mod native;
 mod qnn;
+mod tosa;
 mod vgf;
 mod vulkan;
 mod xnnpack;
@@ -252,6 +253,7 @@ static JUDGED: &[BackendRules] = &[
     vulkan::JUDGED,
     mlx::JUDGED,
     native::JUDGED,
+    tosa::JUDGED,
     vgf::JUDGED,
     ethosu::JUDGED,
     #[cfg(feature = "json")]
@@ -266,6 +268,7 @@ pub(super) static RULE_LISTS: &[&[&Rule]] = &[
     mlx::RULES,
     native::RULES,
     qnn::RULES,
+    tosa::RULES,
     vgf::RULES,
     ethosu::RULES,
     #[cfg(feature = "json")]
