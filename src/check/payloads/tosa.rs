@@ -32,7 +32,7 @@ rules! {
     "tosa";
 
     TOSA_GRAPH = Error "tosa-graph"
-        "A TOSA graph is of TOSA 1.0 or 1.1 and has a region with a block. Regions, blocks, tensors, shapes and places of operators have names."
+        "A TOSA graph is of TOSA 1.0 or 1.1 and has a region with a block. Regions, blocks, tensors, shapes and locations of operators have names."
         "The reference model refuses the graph, or crashes."
         LOWER_AGAIN
         Crashes ["11.7"];

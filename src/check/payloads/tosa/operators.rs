@@ -39,7 +39,7 @@ pub(super) enum Shapes {
     /// The output has as many elements as the first input.
     Elements,
     /// The first inputs, of this number, are broadcast to the output.
-    Broadcast(usize),
+    Broadcast(u8),
     /// An axis becomes 1.
     Reduce,
     /// An axis is dropped.

@@ -153,7 +153,7 @@ impl Operands<'_, '_> {
             Shapes::Same => Some(first),
             Shapes::Elements => (first.elements() == found.elements()).then_some(found),
             Shapes::Broadcast(count) => {
-                let others = self.inputs.get(1..count).unwrap_or_default();
+                let others = self.inputs.get(1..count.into()).unwrap_or_default();
                 let others = || others.iter().map(|other| other.sizes);
                 if others().any(|other| other.is_none()) {
                     return None;
