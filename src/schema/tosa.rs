@@ -1,5 +1,5 @@
-//! The schema of TOSA's graphs: `backends/arm/tosa/schemas/tosa_1.1.fbs`, and what the serializer of `tosa-tools` 2026.8.0
-//! adds to it, with which exporters write.
+//! The schema of TOSA's graphs: `backends/arm/tosa/schemas/tosa_1.1.fbs`, and what the serializer of `tosa-tools`
+//! 2026.8.0 adds to it, with which exporters write.
 //!
 //! TOSA 1.1 only adds to TOSA 1.0, so that graphs of both are read.
 
