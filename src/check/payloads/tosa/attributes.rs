@@ -66,7 +66,7 @@ impl<'p> Attributes<'p> {
 
     /// Returns what is wrong with the attributes of an operator whose output has this datatype.
     pub(super) fn unfit(self, op: Op, datatype: DType) -> Option<String> {
-        let axes = if op == Op::CONV3D { 3 } else { 2 };
+        let (axes, ends) = if op == Op::CONV3D { (3, 6) } else { (2, 4) };
         self.desc.fields.iter().find_map(|field| {
             let name = field.name;
             match field.kind {
@@ -77,7 +77,7 @@ impl<'p> Attributes<'p> {
                     (!is_known).then(|| format!("unknown {name} {mode}"))
                 }
                 Kind::Scalars { prim: Prim::I32, .. } if name != "perms" => {
-                    let need = if name.ends_with("pad") { 2 * axes } else { axes };
+                    let need = if name.ends_with("pad") { ends } else { axes };
                     let list: Vector<'_, i32> = self.raw.vector(field.slot).unwrap_or_default();
                     cost::charge(list.len().min(need));
                     let least = match name {

@@ -167,8 +167,8 @@ impl Operands<'_, '_> {
             Shapes::ArgMax => {
                 let axis = self.axis(axes)?;
                 let sizes = first.all().iter().enumerate().filter(|(nth, _)| Some(*nth) != axis);
-                let sizes = sizes.map(|(_, size)| i64::from(*size));
-                axis.and_then(|_| sizes.fold(Some(Sizes::default()), |all, size| all?.with(size)))
+                let mut sizes = sizes.map(|(_, size)| i64::from(*size));
+                axis.and_then(|_| sizes.try_fold(Sizes::default(), Sizes::with))
             }
             Shapes::Concat => {
                 let axis = self.axis(axes)?;
