@@ -1,7 +1,7 @@
 //! The attributes of an operator, by the names of their fields.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 
 use pte_flat::bytes::wide;
 use pte_flat::cost;
