@@ -36,6 +36,7 @@ mod mlx;
 mod native;
 mod openvino;
 mod qnn;
+mod tosa;
 mod vgf;
 mod vulkan;
 mod xnnpack;
@@ -253,6 +254,7 @@ static JUDGED: &[BackendRules] = &[
     vulkan::JUDGED,
     mlx::JUDGED,
     native::JUDGED,
+    tosa::JUDGED,
     vgf::JUDGED,
     ethosu::JUDGED,
     openvino::JUDGED,
@@ -269,6 +271,7 @@ pub(super) static RULE_LISTS: &[&[&Rule]] = &[
     mlx::RULES,
     native::RULES,
     qnn::RULES,
+    tosa::RULES,
     vgf::RULES,
     ethosu::RULES,
     openvino::RULES,

@@ -1,4 +1,5 @@
-//! The schema of TOSA's graphs: `backends/arm/tosa/schemas/tosa_1.1.fbs`.
+//! The schema of TOSA's graphs: `backends/arm/tosa/schemas/tosa_1.1.fbs`, and what the serializer of `tosa-tools`
+//! 2026.8.0 adds to it, with which exporters write.
 //!
 //! TOSA 1.1 only adds to TOSA 1.0, so that graphs of both are read.
 
@@ -57,7 +58,14 @@ schema! {
     /// The number of elements that share a scale.
     enum BlockSize: u32 {
         UNKNOWN = 0,
+        BLOCK_SIZE_1 = 1,
         BLOCK_SIZE_32 = 32,
+    }
+
+    /// The shape of a block.
+    enum BlockShape: u32 {
+        UNKNOWN = 0,
+        BLOCK_SHAPE_32 = 32,
     }
 
     /// The operators.
@@ -159,6 +167,10 @@ schema! {
         CONV2D_BLOCK_SCALED = 94,
         MAX_POOL2D_ADAPTIVE = 95,
         AVG_POOL2D_ADAPTIVE = 96,
+        RESHAPE_BLOCK_SCALED = 97,
+        ROW_GATHER_BLOCK_SCALED = 98,
+        ROW_GATHER = 99,
+        MATMUL_T = 100,
     }
 
     unions:
@@ -261,6 +273,10 @@ schema! {
         94 Conv2dBlockScaledAttribute,
         95 MaxPool2dAdaptiveAttribute,
         96 AvgPool2dAdaptiveAttribute,
+        97 ReshapeBlockScaledAttribute,
+        98 RowGatherBlockScaledAttribute,
+        99 RowGatherAttribute,
+        100 MatMulTAttribute,
     }
 
     tables:
@@ -528,6 +544,26 @@ schema! {
         0 block_size: BlockSize = BlockSize::UNKNOWN,
     }
 
+    table ReshapeBlockScaledAttribute {
+        0 block_size: BlockSize = BlockSize::UNKNOWN,
+    }
+
+    table RowGatherAttribute {}
+
+    table RowGatherBlockScaledAttribute {
+        0 block_size: BlockSize = BlockSize::UNKNOWN,
+    }
+
+    table MatMulTAttribute {}
+
+    /// What a reader needs to know.
+    table SerializationCompatibility {
+        /// The oldest library that reads the file.
+        0 min_reader_version: &SoftwareVersion,
+        /// A bit for each feature.
+        1 features: u64 = 0,
+    }
+
     /// The version of the serialization library, since TOSA 1.1.
     table SoftwareVersion {
         0 _major: i32 = -1,
@@ -592,6 +628,11 @@ schema! {
         /// The offset of the data in a file of more than 2 GB. Values up to 1 are ignored.
         7 offset: u64 = 0,
         8 size: u64 = 0,
+        // The offset and the size of the scales in a large file, slots 12 and 13, are not declared.
+        /// The datatype of the scales of blocks.
+        9 scale_type: DType = DType::UNKNOWN,
+        10 scale_data: [u8 align 8],
+        11 block_shape: BlockShape = BlockShape::UNKNOWN,
     }
 
     /// A shape: a value of an operator.
@@ -641,5 +682,6 @@ schema! {
         1 regions: [&TosaRegion],
         /// Since TOSA 1.1.
         2 software_version: &SoftwareVersion,
+        3 compatibility: &SerializationCompatibility,
     }
 }

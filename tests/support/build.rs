@@ -7,7 +7,7 @@ use pte::flat::load;
 use pte::flat::tree::Object;
 use pte::flat::write::{self, WriterLayout};
 use pte::schema::{flat_tensor, flat_tensor_legacy, program};
-use pte::schema::{mlx, native, qnn, qnn_legacy, vgf as schema, vulkan, xnnpack};
+use pte::schema::{mlx, native, qnn, qnn_legacy, tosa, vgf as schema, vulkan, xnnpack};
 use serde_json::{Value, json};
 
 use crate::harvest::harvest;
@@ -26,7 +26,7 @@ use crate::openvino;
 ///   "data": [{"hex": "00ff"}, {"zeros": 8}, {"bytes": [1, 2]}],   from segment_base_offset on; also
 ///            [{"xnnpack": {…}, "constants": 64, "size": 512}], a payload with that graph and so many
 ///            bytes of constants, padded with zeros; or [{"mlx": {…}, "size": 512}], or
-///            [{"native": {…}, "size": 512}]; or [{"vgf": {"modules": {…}, "sequence": {…},
+///            [{"native": {…}, "size": 512}], and so for "tosa"; or [{"vgf": {"modules": {…}, "sequence": {…},
 ///            "resources": {…}, "constants": [{…}]}, "size": 1024}]; or
 ///            [{"openvino": "<net>…</net>", "constants": 64, "size": 1024}]
 ///   "align": 16,                   of segment_base_offset
@@ -157,6 +157,7 @@ fn bytes(piece: &Value) -> Vec<u8> {
             "vulkan",
             "mlx",
             "native",
+            "tosa",
             "vgf",
             "openvino",
             "constants",
@@ -174,6 +175,9 @@ fn bytes(piece: &Value) -> Vec<u8> {
     }
     if let Some(parts) = piece.get("vgf") {
         return padded(vgf_payload(parts), size());
+    }
+    if let Some(graph) = piece.get("tosa") {
+        return padded(write_graph(&tosa::desc::SCHEMA, graph), size());
     }
     if let Some(graph) = piece.get("native") {
         return padded(write_graph(&native::desc::SCHEMA, graph), size());

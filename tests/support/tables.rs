@@ -7,7 +7,7 @@ use pte::Pte;
 use pte::file::header::{ExtendedHeader, FlatTensorHeader};
 use pte::flat::desc::{Kind, Schema, TableDesc};
 use pte::schema::{
-    flat_tensor, flat_tensor_legacy, mlx, native, program, qnn, vgf, vulkan, xnnpack,
+    flat_tensor, flat_tensor_legacy, mlx, native, program, qnn, tosa, vgf, vulkan, xnnpack,
 };
 
 /// The place of a written table, vector or string, as an offset from the end of the FlatBuffer.
@@ -70,6 +70,10 @@ impl Version {
 
     pub fn native(self) -> Builder {
         self.of(&native::desc::SCHEMA)
+    }
+
+    pub fn tosa(self) -> Builder {
+        self.of(&tosa::desc::SCHEMA)
     }
 
     pub fn vgf(self) -> Builder {

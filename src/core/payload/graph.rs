@@ -113,6 +113,8 @@ pub enum Literal<'p> {
     Name(&'static str),
     /// A list of integers.
     Ints(Vector<'p, i64>),
+    /// A list of integers of four bytes.
+    ShortInts(Vector<'p, i32>),
     /// A list of floating-point numbers.
     Floats(Vector<'p, f64>),
     /// A list of bools.
@@ -547,7 +549,6 @@ impl<'p> Builder<'p> {
     }
 
     /// Sets the name of a constant.
-    #[cfg(feature = "json")]
     pub(super) fn set_name(&mut self, id: u32, name: &'p str) {
         cost::look_up("", self.graph.labels.len());
         self.graph.labels.insert(id, name);

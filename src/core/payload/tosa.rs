@@ -1,47 +1,170 @@
 //! TOSA's payloads: the whole payload is the graph.
 
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::Unreadable;
 use super::format::{Format, Parts, Region};
-use super::graph::{Builder, Datatype, Detail, Ends, Graph};
+use super::graph::{Builder, DataPlace, Datatype, Detail, Ends, Graph, Literal, NO_ID, Role};
 use crate::backend::{Backend, magic};
-use pte_schema::tosa::desc;
-use pte_schema::tosa::view::TosaGraph;
+use pte_flat::bytes::wide;
+use pte_flat::cost;
+use pte_flat::desc::{Kind, Number, Prim, TableDesc};
+use pte_flat::view::{Raw, Table, Vector};
+use pte_schema::tosa::view::{TosaGraph, TosaOperator};
+use pte_schema::tosa::{DType, desc};
 
 pub(super) static FORMAT: Format = Format {
     backend: Backend::Tosa,
     schema: &desc::SCHEMA,
     identifiers: &[magic::TOSA],
     header: &[],
-    detail: Detail::Operators,
+    detail: Detail::Constants,
     parts: Parts::whole,
     graph,
 };
 
-/// Values of TOSA have names. Those of all blocks are in one graph.
+/// Values of TOSA have names. Those of all blocks are in one graph. Constants are in the tables.
 fn graph<'p>(region: &Region<'_, 'p>) -> Result<Graph<'p>, Unreadable> {
     let root: TosaGraph<'p> = region.root()?;
-    let mut out = Builder::default();
+    let mut out = Form { out: Builder::default(), datatypes: BTreeMap::new() };
     let blocks = root.regions().into_iter().flatten();
     let blocks: Vec<_> = blocks.flat_map(|region| region.blocks().into_iter().flatten()).collect();
     let first = blocks.first();
-    let inputs = out.ids(first.and_then(|block| block.inputs()));
-    let ends = Ends::new(inputs, out.ids(first.and_then(|block| block.outputs())));
+    let inputs = out.out.ids(first.and_then(|block| block.inputs()));
+    let ends = Ends::new(inputs, out.out.ids(first.and_then(|block| block.outputs())));
     for block in &blocks {
         for tensor in block.tensors().into_iter().flatten() {
-            let id = out.id(tensor.name().unwrap_or_default());
-            let datatype = Datatype::new(tensor.r#type().name(), tensor.r#type().0);
             let sizes = tensor.shape().unwrap_or_default();
             let count = sizes.len();
             let sizes = sizes.iter().map(|size| u32::try_from(size).unwrap_or_default());
-            out.value(id, datatype, (count, sizes), ends.role(id, false));
+            let data = tensor.data().filter(|data| !data.is_empty());
+            let name = tensor.name().unwrap_or_default();
+            let id = out.out.id(name);
+            let role = ends.role(id, data.is_some());
+            out.value((id, name), tensor.r#type(), (count, sizes), (role, data));
         }
-        for operator in block.operators().into_iter().flatten() {
-            let (reads, writes) = (out.ids(operator.inputs()), out.ids(operator.outputs()));
-            let name = out.named(operator.op().name());
-            out.node(name, &reads, &writes);
+        for shape in block.shapes().into_iter().flatten() {
+            let data = shape.data().filter(|data| !data.is_empty());
+            let role = if data.is_some() { Role::Constant } else { Role::Inner };
+            let name = shape.name().unwrap_or_default();
+            let id = out.out.id(name);
+            let sizes = (1, [shape.rank()].into_iter());
+            out.value((id, name), DType::SHAPE, sizes, ((role, NO_ID), data));
+        }
+        block.operators().into_iter().flatten().for_each(|operator| out.node(operator));
+    }
+    Ok(out.out.finish())
+}
+
+/// A form to which values and nodes are added.
+struct Form<'p> {
+    out: Builder<'p>,
+    /// The datatype of each value.
+    datatypes: BTreeMap<u32, DType>,
+}
+
+impl<'p> Form<'p> {
+    fn value(
+        &mut self,
+        (id, name): (u32, &'p str),
+        datatype: DType,
+        sizes: (usize, impl Iterator<Item = u32>),
+        (role, data): ((Role, u32), Option<Vector<'p, u8>>),
+    ) {
+        cost::look_up("", self.datatypes.len());
+        self.datatypes.entry(id).or_insert(datatype);
+        self.out.value(id, Datatype::new(datatype.name(), datatype.0), sizes, role);
+        let Some(data) = data else { return };
+        let start = u64::from(data.pos());
+        let place = DataPlace::Payload(start..start.saturating_add(wide(data.len())));
+        let nth = self.out.data(place, Some(id));
+        self.out.set_data(nth);
+        self.out.set_name(id, name);
+    }
+
+    fn node(&mut self, operator: TosaOperator<'p>) {
+        let (reads, writes) = (self.out.ids(operator.inputs()), self.out.ids(operator.outputs()));
+        let name = self.out.named(operator.op().name());
+        let attributes = self.out.next_attribute();
+        let member = operator.raw().member(TosaOperator::DESC);
+        let member = member.and_then(|(tag, raw)| Some((desc::Attribute.member(tag)?.table, raw)));
+        if let Some(member) = member {
+            cost::look_up("", self.datatypes.len());
+            let of = reads.first().and_then(|id| self.datatypes.get(id));
+            self.attributes(member, of.copied().unwrap_or(DType::UNKNOWN));
+        }
+        self.out.node_with(name, (&reads, &writes), attributes);
+    }
+
+    /// Adds the fields of an operator's attributes. `datatype` is that of the operator's first input.
+    fn attributes(&mut self, (desc, raw): (&'static TableDesc, Raw<'p>), datatype: DType) {
+        for field in desc.fields {
+            let literal = match field.kind {
+                Kind::Scalar(scalar) => {
+                    let number = raw.number(field.slot, scalar.prim).unwrap_or(scalar.default);
+                    match (number, scalar.names) {
+                        (Number::Bool(is_true), _) => Some(Literal::Bool(is_true)),
+                        (Number::Int(number), names) => {
+                            let name = names.and_then(|names| names.name_of(number));
+                            name.map(Literal::Name).or_else(|| int(number))
+                        }
+                        _ => None,
+                    }
+                }
+                Kind::Str => raw.str(field.slot).map(Literal::Text),
+                Kind::Scalars { prim: Prim::I32, .. } => {
+                    raw.vector(field.slot).map(Literal::ShortInts)
+                }
+                // The limits of a clamp.
+                Kind::Scalars { .. } => {
+                    raw.vector(field.slot).and_then(|bytes| element(bytes, datatype))
+                }
+                _ => None,
+            };
+            literal.into_iter().for_each(|literal| self.out.attribute(field.name, literal));
         }
     }
-    Ok(out.finish())
+}
+
+fn int(number: i128) -> Option<Literal<'static>> {
+    i64::try_from(number).ok().map(Literal::Int)
+}
+
+/// Returns the number that bytes are; `None` unless they are one number of the datatype.
+fn element(bytes: Vector<'_, u8>, datatype: DType) -> Option<Literal<'static>> {
+    let prim = match datatype {
+        DType::INT8 => Prim::I8,
+        DType::INT16 => Prim::I16,
+        DType::FP16 | DType::BF16 => Prim::U16,
+        DType::INT32 => Prim::I32,
+        DType::INT64 => Prim::I64,
+        DType::FP32 => Prim::F32,
+        _ => return None,
+    };
+    let bytes = bytes.bytes();
+    let number =
+        Number::from_le(bytes, prim).filter(|_| bytes.len() == usize::from(prim.size()))?;
+    match (number, datatype) {
+        (Number::Int(bits), DType::FP16) => {
+            Some(Literal::Float(half(bits.try_into().ok()?).into()))
+        }
+        (Number::Int(bits), DType::BF16) => {
+            Some(Literal::Float(f32::from_bits(u32::try_from(bits).ok()? << 16).into()))
+        }
+        (Number::Int(number), _) => int(number),
+        (Number::Single(number), _) => Some(Literal::Float(number.into())),
+        _ => None,
+    }
+}
+
+/// Returns a number of 16 bits: a sign, five bits of exponent and ten of fraction.
+fn half(bits: u32) -> f32 {
+    let magnitude = (bits & 0x7fff) << 13;
+    // The exponent has another bias: 15 instead of 127. Infinities and NaN have the largest of both.
+    let number = match magnitude < 0x0f80_0000 {
+        true => f32::from_bits(magnitude) * f32::from_bits(0x7780_0000),
+        false => f32::from_bits(magnitude | 0x7f80_0000),
+    };
+    if bits & 0x8000 == 0 { number } else { -number }
 }

@@ -400,6 +400,7 @@ fn literal(literal: Literal<'_>) -> String {
         Literal::Text(text) => shortened(text),
         Literal::Name(name) => datatype_name(name).into(),
         Literal::Ints(numbers) => list(numbers),
+        Literal::ShortInts(numbers) => list(numbers),
         Literal::Floats(numbers) => list(numbers.into_iter().map(|number| format!("{number:?}"))),
         Literal::Bools(all) => list(all),
         Literal::Varints(numbers) => list(numbers.map(u64::cast_signed)),

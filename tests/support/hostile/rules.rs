@@ -379,6 +379,60 @@ pub(super) const FAMILIES: &[(&str, &[&str], fn(Builder, usize) -> Made)] = &[
             delegated_to(b.version, "VgfBackend", &vgf(sections, 5), n, &[])
         },
     ),
+    ("a TOSA graph of n operators that use n values before they are made", &["tosa"], |b, n| {
+        let mut b = b.version.tosa();
+        let names = b.each(0..n, |b, nth| b.text(&format!("{nth:032}")));
+        let sizes = b.numbers([0; 4]);
+        let tensors = names.iter().map(|name| {
+            b.table("TosaTensor", &[("name", To(*name)), ("shape", To(sizes)), ("type", Number(7))])
+        });
+        let tensors: Vec<_> = tensors.collect();
+        let operators = b.each(0..n, |b, nth| {
+            let inputs = b.tables([names[n - nth - 1], names[nth]]);
+            let outputs = b.tables([names[nth]]);
+            let fields = [("op", Number(15)), ("inputs", To(inputs)), ("outputs", To(outputs))];
+            b.table("TosaOperator", &fields)
+        });
+        let inputs = b.tables(names.iter().copied().cycle().take(2 * n));
+        let (tensors, operators) = (b.tables(tensors), b.tables(operators));
+        let fields = [("tensors", tensors), ("operators", operators), ("inputs", inputs)];
+        let block = b.lists("TosaBasicBlock", &fields);
+        let blocks = b.tables([block]);
+        let region = b.lists("TosaRegion", &[("blocks", blocks)]);
+        let (regions, version) = (b.tables([region]), b.table("Version", &[]));
+        let root = b.lists("TosaGraph", &[("version", version), ("regions", regions)]);
+        delegated_to(b.version, "TOSABackend", &b.alone(root), 1, &[])
+    }),
+    (
+        "a TOSA graph of n / 128 operators, each of which joins 64 tensors with long names",
+        &[],
+        |b, n| {
+            let mut b = b.version.tosa();
+            let names = b.each(0..64, |b, nth| b.text(&format!("{nth:064}")));
+            let sizes = b.numbers([1; 6]);
+            let tensors = names.iter().map(|name| {
+                b.table(
+                    "TosaTensor",
+                    &[("name", To(*name)), ("shape", To(sizes)), ("type", Number(7))],
+                )
+            });
+            let tensors: Vec<_> = tensors.collect();
+            let (tensors, names) = (b.tables(tensors), b.tables(names));
+            let fields = [("op", Number(55)), ("inputs", To(names)), ("outputs", To(names))];
+            let operator = b.table("TosaOperator", &fields);
+            let operators = b.tables(vec![operator; n / 128]);
+            let rest = b.bytes(&vec![0; 4 * n]);
+            let shape = b.lists("TosaShape", &[("data", rest)]);
+            let shapes = b.tables([shape]);
+            let fields = [("tensors", tensors), ("operators", operators), ("shapes", shapes)];
+            let block = b.lists("TosaBasicBlock", &fields);
+            let blocks = b.tables([block]);
+            let region = b.lists("TosaRegion", &[("blocks", blocks)]);
+            let (regions, version) = (b.tables([region]), b.table("Version", &[]));
+            let root = b.lists("TosaGraph", &[("version", version), ("regions", regions)]);
+            delegated_to(b.version, "TOSABackend", &b.alone(root), 1, &[])
+        },
+    ),
     ("an MLX graph of n chains, each with a condition that calls two", &["mlx"], |b, n| {
         let mut b = b.version.mlx();
         let chains = b.each(0..n, |b, nth| {

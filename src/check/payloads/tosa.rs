@@ -1,0 +1,474 @@
+//! Rules on TOSA's graphs: what the reference model of the specification refuses (docs/format.md §11.7).
+
+use alloc::collections::BTreeMap;
+use alloc::collections::btree_map::Entry;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use self::attributes::Attributes;
+use self::operators::Form;
+use self::shapes::Sizes;
+use super::{BackendRules, Bytes, Judge, PAYLOAD_STRUCTURE, Subject, path_in_graph, reason};
+use crate::report::Findings;
+use crate::rule::{Rule, rules};
+use crate::site::Plan;
+use pte_core::backend::Backend;
+use pte_core::error::PathComponent;
+use pte_core::payload::{Tables, TablesPlace, Unreadable};
+use pte_flat::bytes::{index, narrow, wide};
+use pte_flat::cost;
+use pte_flat::quoted::Quoted;
+use pte_flat::view::{Raw, Strings, Table, Vector};
+use pte_schema::tosa::view::{TosaBasicBlock, TosaGraph, TosaOperator};
+use pte_schema::tosa::{DType, Op};
+
+mod attributes;
+mod datatypes;
+mod operators;
+mod shapes;
+
+rules! {
+    "tosa";
+
+    TOSA_GRAPH = Error "tosa-graph"
+        "A TOSA graph is of TOSA 1.0 or 1.1 and has a region with a block. Regions, blocks, tensors, shapes and locations of operators have names."
+        "The reference model refuses the graph, or crashes."
+        LOWER_AGAIN
+        Crashes ["11.7"];
+    TOSA_VALUE = Error "tosa-value"
+        "Each tensor and shape of a TOSA block has a name of its own, and is made once: before an operator or an output uses it."
+        "The reference model refuses the graph, or crashes."
+        LOWER_AGAIN
+        Crashes ["11.7"];
+    TOSA_OPERATOR = Error "tosa-operator"
+        "A TOSA operator is one of the specification, with its attributes and as many inputs and outputs as the specification gives."
+        "The reference model refuses the graph, or crashes."
+        LOWER_AGAIN
+        Crashes ["11.7"];
+    TOSA_SHAPE = Error "tosa-shape"
+        "The datatypes and shapes of a TOSA operator's inputs and outputs are those that the specification asks for."
+        "The reference model refuses the graph, or crashes."
+        LOWER_AGAIN
+        Crashes ["11.7"];
+    TOSA_CONSTANT = Error "tosa-constant"
+        "A constant of a TOSA graph has the bytes that its shape asks for, and zero points that are not INT8 are 0."
+        "The reference model crashes. With too few bytes it runs, and computes with other numbers."
+        LOWER_AGAIN
+        Misreads ["11.7"];
+    TOSA_TAG = Warning "tosa-tag"
+        "A TOSA operator without attributes has the empty table of its own, and a block lists an input once."
+        "No known reader sees it."
+        LOWER_AGAIN
+        Ignores ["11.7"];
+}
+
+pub(super) const JUDGED: BackendRules =
+    BackendRules { backend: Backend::Tosa, has_keys: true, judge };
+
+/// Judges a payload.
+fn judge(
+    judge: &mut Judge<'_, '_, '_, '_>,
+    payload: &Subject<'_>,
+    bytes: &mut Bytes<'_>,
+) -> Result<(), Unreadable> {
+    match graphs(judge, payload, bytes) {
+        // `payload-magic` reports another magic.
+        Err(Unreadable::Magic { .. }) if !payload.users.is_empty() => Ok(()),
+        // No runtime of ExecuTorch reads these payloads.
+        Err(why) if !payload.users.is_empty() => {
+            judge.report(payload.users, &PAYLOAD_STRUCTURE, || {
+                format!("this is no payload of {}: {}", Backend::Tosa.name(), reason(&why))
+            });
+            Ok(())
+        }
+        result => result,
+    }
+}
+
+fn graphs(
+    judge: &mut Judge<'_, '_, '_, '_>,
+    payload: &Subject<'_>,
+    bytes: &mut Bytes<'_>,
+) -> Result<(), Unreadable> {
+    let place = TablesPlace::of_payload(Backend::Tosa, payload.head, payload.len);
+    let Some(place) = place.transpose()? else { return Ok(()) };
+    let region = payload.part(place.range.clone());
+    let start = region.start;
+    let Some(region) = bytes.read(region) else { return Ok(()) };
+    let tables = Tables::read(&place, &region, judge.limits)?;
+    let Some(graph) = tables.root_as::<TosaGraph<'_>>() else { return Ok(()) };
+    let delegate = judge.delegate(payload.users.first());
+    let version = graph.version().map(|version| (version._major(), version._minor()));
+    let (major, minor) = version.unwrap_or_default();
+    let site = Site { delegate, start, is_first: (major, minor) == (1, 0), path: &[] };
+    let out = &mut *judge.out;
+    if major != 1 || !(0..=1).contains(&minor) {
+        site.find(out, &TOSA_GRAPH, graph.raw(), None, || {
+            format!("unknown version {major}.{minor}")
+        });
+    }
+    let regions = graph.regions().unwrap_or_default();
+    // Readers take the first region and its first block.
+    if regions.get(0).and_then(|region| region.blocks()?.get(0)).is_none() {
+        site.find(out, &TOSA_GRAPH, graph.raw(), None, || "there is no block".into());
+    }
+    for (nth, region) in (0..).zip(regions.iter()) {
+        let path = [PathComponent::Field("regions"), PathComponent::Index(nth)];
+        Site { path: &path, ..site }.named(region.name(), region.raw(), None, out);
+        for (block_nth, block) in (0..).zip(region.blocks().into_iter().flatten()) {
+            let [regions, region] = path;
+            let path =
+                [regions, region, PathComponent::Field("blocks"), PathComponent::Index(block_nth)];
+            Site { path: &path, ..site }.block(block, out);
+        }
+    }
+    Ok(())
+}
+
+/// The graph or the block that is being judged, and the place of its findings.
+#[derive(Clone, Copy)]
+struct Site<'s> {
+    /// The method of the program and the index of the delegate; `None` for a payload without a program.
+    delegate: Option<(&'s Plan<'s, 's>, u32)>,
+    /// The start of the payload in the file.
+    start: u64,
+    /// Whether the graph is of TOSA 1.0.
+    is_first: bool,
+    /// The path in the payload.
+    path: &'s [PathComponent],
+}
+
+/// An element of a list of a block: the name and the index.
+type Element = Option<(&'static str, usize)>;
+
+/// A tensor or a shape of a block.
+#[derive(Clone, Copy)]
+struct Value<'p> {
+    dtype: DType,
+    /// The sizes of a tensor, if all are known.
+    sizes: Option<Sizes>,
+    /// The elements of a constant tensor, or the numbers of a constant shape.
+    data: Option<Vector<'p, u8>>,
+    /// Whether the tensor or shape has data.
+    is_constant: bool,
+    /// Whether the tensor is a variable.
+    is_variable: bool,
+    /// Whether an operator or the list of inputs makes it.
+    is_made: bool,
+    is_used: bool,
+    at: Raw<'p>,
+    element: Element,
+}
+
+/// The values of a block.
+#[derive(Default)]
+struct Values<'p> {
+    all: Vec<Value<'p>>,
+    indices: BTreeMap<&'p str, u32>,
+}
+
+impl<'p> Values<'p> {
+    fn get(&mut self, name: &str) -> Option<&mut Value<'p>> {
+        cost::look_up(name, self.indices.len());
+        self.all.get_mut(index(*self.indices.get(name)?))
+    }
+}
+
+impl<'s> Site<'s> {
+    fn find(
+        &self,
+        out: &mut Findings,
+        rule: &'static Rule,
+        at: Raw<'_>,
+        element: Element,
+        message: impl FnOnce() -> String,
+    ) {
+        let offset = self.start.saturating_add(at.pos().into());
+        let path = || {
+            let mut path = path_in_graph(self.delegate, TosaGraph::DESC.name, self.path);
+            if let Some((list, nth)) = element {
+                path.extend([PathComponent::Field(list), PathComponent::Index(narrow(nth))]);
+            }
+            path
+        };
+        out.find(rule, offset, path, message);
+    }
+
+    /// Judges whether a table has a name, and returns the name.
+    fn named<'p>(
+        &self,
+        name: Option<&'p str>,
+        at: Raw<'_>,
+        element: Element,
+        out: &mut Findings,
+    ) -> &'p str {
+        if name.is_none() {
+            self.find(out, &TOSA_GRAPH, at, element, || "the table has no name".into());
+        }
+        name.unwrap_or_default()
+    }
+
+    fn block(&self, block: TosaBasicBlock<'_>, out: &mut Findings) {
+        self.named(block.name(), block.raw(), None, out);
+        let mut values = self.values(block, out);
+        for name in block.inputs().into_iter().flatten() {
+            let twice = values.get(name).map(|value| core::mem::replace(&mut value.is_made, true));
+            match twice {
+                Some(false) => {}
+                Some(true) => self.find(out, &TOSA_TAG, block.raw(), None, || {
+                    format!("the input {} is listed twice", Quoted(name))
+                }),
+                None => self.find(out, &TOSA_VALUE, block.raw(), None, || no_value(name)),
+            }
+        }
+        let mut inputs = Vec::new();
+        for (nth, operator) in block.operators().into_iter().flatten().enumerate() {
+            let element = Some(("operators", nth));
+            if let Some(location) = operator.location() {
+                self.named(location.text(), location.raw(), element, out);
+            }
+            inputs.clear();
+            let is_known = self.uses(
+                operator.inputs(),
+                (operator.raw(), element),
+                (&mut values, &mut inputs),
+                out,
+            );
+            let mut output = None;
+            for name in operator.outputs().into_iter().flatten() {
+                let Some(value) = values.get(name) else {
+                    self.find(out, &TOSA_VALUE, operator.raw(), element, || no_value(name));
+                    continue;
+                };
+                let is_twice = core::mem::replace(&mut value.is_made, true) && !value.is_variable;
+                output = output.or(Some(*value));
+                if is_twice {
+                    self.find(out, &TOSA_VALUE, operator.raw(), element, || {
+                        format!("{} is made twice", Quoted(name))
+                    });
+                }
+            }
+            let inputs = is_known.then_some(&inputs[..]);
+            if let Err((rule, message)) = self.operator(operator, inputs, output) {
+                self.find(out, rule, operator.raw(), element, || message);
+            }
+        }
+        inputs.clear();
+        self.uses(block.outputs(), (block.raw(), None), (&mut values, &mut inputs), out);
+        let unused = values.all.iter().find(|value| !value.is_made && !value.is_used);
+        if let Some(value) = unused {
+            self.find(out, &TOSA_VALUE, value.at, value.element, || {
+                "nothing makes or uses the value".into()
+            });
+        }
+    }
+
+    /// Judges the names of values that an operator or a block uses, and collects the values. Returns whether there
+    /// are values of all names.
+    fn uses<'p>(
+        &self,
+        names: Option<Strings<'p>>,
+        (at, element): (Raw<'_>, Element),
+        (values, used): (&mut Values<'p>, &mut Vec<Value<'p>>),
+        out: &mut Findings,
+    ) -> bool {
+        let mut is_known = true;
+        for name in names.into_iter().flatten() {
+            let Some(value) = values.get(name) else {
+                self.find(out, &TOSA_VALUE, at, element, || no_value(name));
+                is_known = false;
+                continue;
+            };
+            value.is_used = true;
+            if !value.is_made && !value.is_variable {
+                self.find(out, &TOSA_VALUE, at, element, || {
+                    format!("{} is used before it is made", Quoted(name))
+                });
+            }
+            used.push(*value);
+        }
+        is_known
+    }
+
+    /// Returns the tensors and shapes of a block, and judges their names and data.
+    fn values<'p>(&self, block: TosaBasicBlock<'p>, out: &mut Findings) -> Values<'p> {
+        let mut values = Values::default();
+        for (nth, tensor) in block.tensors().into_iter().flatten().enumerate() {
+            let (at, dtype, element) = (tensor.raw(), tensor.r#type(), Some(("tensors", nth)));
+            let name = self.named(tensor.name(), at, element, out);
+            let sizes = tensor.shape().unwrap_or_default();
+            let sizes = if tensor.is_unranked() { None } else { Sizes::of(sizes) };
+            // Data of an offset is in another part of a large file.
+            let is_elsewhere = tensor.offset() > 1;
+            let data = tensor.data().filter(|_| !is_elsewhere);
+            let have = data.map_or(0, |data| wide(data.len()));
+            let value = Value {
+                dtype,
+                sizes,
+                data,
+                is_constant: have > 0 || is_elsewhere,
+                is_variable: tensor.variable(),
+                is_made: false,
+                is_used: false,
+                at,
+                element,
+            };
+            self.add((name, value), &mut values, out);
+            if dtype.name().is_none() || [DType::UNKNOWN, DType::SHAPE].contains(&dtype) {
+                self.find(out, &TOSA_SHAPE, at, element, || {
+                    format!("the tensor {} has the unknown datatype {dtype}", Quoted(name))
+                });
+            }
+            // A size of -1 is not known before the graph is specialized.
+            let sizes_at = tensor.shape().unwrap_or_default();
+            cost::charge(sizes_at.len());
+            if let Some(size) = sizes_at.iter().find(|size| *size == 0 || *size < -1) {
+                self.find(out, &TOSA_SHAPE, at, element, || {
+                    format!("the tensor {} has a size of {size}", Quoted(name))
+                });
+            }
+            let bits = sizes.zip(element_bits(dtype));
+            let need = bits.map_or(0, |(sizes, bits)| sizes.elements().saturating_mul(bits) / 8);
+            if have > 0 && have < need {
+                self.find(out, &TOSA_CONSTANT, at, element, || {
+                    format!("the tensor {} has {have} bytes: expected {need}", Quoted(name))
+                });
+            }
+        }
+        for (nth, shape) in block.shapes().into_iter().flatten().enumerate() {
+            let (at, element) = (shape.raw(), Some(("shapes", nth)));
+            let name = self.named(shape.name(), at, element, out);
+            let data = shape.data().filter(|data| !data.is_empty());
+            let have = data.map_or(0, |data| wide(data.len()));
+            let need = u64::from(shape.rank()).saturating_mul(8);
+            let value = Value {
+                dtype: DType::SHAPE,
+                sizes: None,
+                data: data.map(|data| data.up_to(usize::try_from(need).unwrap_or(usize::MAX))),
+                // A shape of no numbers has no data.
+                is_constant: have > 0 || need == 0,
+                is_variable: false,
+                is_made: false,
+                is_used: false,
+                at,
+                element,
+            };
+            self.add((name, value), &mut values, out);
+            if have != 0 && have < need {
+                self.find(out, &TOSA_CONSTANT, at, element, || {
+                    format!("the shape {} has {have} bytes: expected {need}", Quoted(name))
+                });
+            }
+        }
+        values
+    }
+
+    fn add<'p>(
+        &self,
+        (name, value): (&'p str, Value<'p>),
+        values: &mut Values<'p>,
+        out: &mut Findings,
+    ) {
+        cost::look_up(name, values.indices.len());
+        match values.indices.entry(name) {
+            Entry::Vacant(entry) => {
+                entry.insert(narrow(values.all.len()));
+                values.all.push(value);
+            }
+            Entry::Occupied(_) => self.find(out, &TOSA_VALUE, value.at, value.element, || {
+                format!("there are two values {}", Quoted(name))
+            }),
+        }
+    }
+
+    /// Judges an operator by the row of the specification. `inputs` is `None` if a value is missing.
+    fn operator(
+        &self,
+        operator: TosaOperator<'_>,
+        inputs: Option<&[Value<'_>]>,
+        output: Option<Value<'_>>,
+    ) -> Result<(), (&'static Rule, String)> {
+        let op = operator.op();
+        if op == Op::UNKNOWN || op.name().is_none() && self.is_first {
+            return Err((&TOSA_OPERATOR, format!("unknown operator {}", op.0)));
+        }
+        // The operators of TOSA 1.1, a draft, are not judged.
+        let Some(form) = Form::of(op) else { return Ok(()) };
+        let counts =
+            [operator.inputs(), operator.outputs()].map(|names| names.map_or(0, |all| all.len()));
+        let outputs = form.outputs.map_or((0, u16::MAX), |count| (count, count));
+        let ranges = [("inputs", form.inputs), ("outputs", outputs)];
+        for ((what, (least, most)), count) in ranges.into_iter().zip(counts) {
+            if count < least.into() || count > most.into() {
+                return Err((&TOSA_OPERATOR, format!("{op} does not have {count} {what}")));
+            }
+        }
+        let attributes = match Attributes::of(operator) {
+            Ok(attributes) => Some(attributes),
+            Err(tag) if attributes::has_fields(op) => {
+                let message = format!("{op} has the attributes of another operator: {tag}");
+                return Err((&TOSA_OPERATOR, message));
+            }
+            Err(_) => None,
+        };
+        let (Some(inputs), Some(output)) = (inputs, output) else { return Ok(()) };
+        let datatype = output.dtype;
+        if let Some(message) = attributes.and_then(|of| of.unfit(op, datatype)) {
+            return Err((&TOSA_OPERATOR, format!("{op}: {message}")));
+        }
+        if [Op::CONST, Op::CONST_SHAPE].contains(&op) && !output.is_constant {
+            return Err((&TOSA_CONSTANT, format!("{op} makes a value without data")));
+        }
+        let mut zero_points =
+            form.types.zeros.iter().filter(|nth| {
+                inputs.get(usize::from(**nth)).is_some_and(|input| is_nonzero(input))
+            });
+        if let Some(nth) = zero_points.next() {
+            let message = format!("{op}: the zero point of input {nth} is for INT8 alone");
+            return Err((&TOSA_CONSTANT, message));
+        }
+        if op == Op::CONST && output.is_variable {
+            return Err((&TOSA_CONSTANT, format!("{op} makes a variable")));
+        }
+        let wrong = datatypes::unfit(form, attributes, inputs, datatype, self.is_first)
+            .or_else(|| shapes::unfit(form, attributes, inputs, output));
+        if let Some(message) = wrong {
+            return Err((&TOSA_SHAPE, format!("{op}: {message}")));
+        }
+        match Attributes::of(operator) {
+            Ok(_) => Ok(()),
+            Err(tag) => {
+                let message = format!("{op} has the attributes of another operator: {tag}");
+                Err((&TOSA_TAG, message))
+            }
+        }
+    }
+}
+
+fn no_value(name: &str) -> String {
+    format!("there is no value {}", Quoted(name))
+}
+
+/// Returns whether a constant of one number, which is not INT8, is not 0.
+fn is_nonzero(value: &Value<'_>) -> bool {
+    let Some(bits) = element_bits(value.dtype).filter(|_| value.dtype != DType::INT8) else {
+        return false;
+    };
+    let bytes = value.data.map(|data| data.up_to(usize::try_from(bits / 8).unwrap_or_default()));
+    // The last bit is the sign of a floating-point number.
+    let last = bytes.and_then(|bytes| bytes.bytes().split_last());
+    last.is_some_and(|(last, rest)| last & 0x7f != 0 || rest.iter().any(|byte| *byte != 0))
+}
+
+/// Returns the bits of an element of a tensor; `None` if elements are not stored in whole bytes.
+fn element_bits(dtype: DType) -> Option<u64> {
+    Some(match dtype {
+        DType::BOOL | DType::INT8 | DType::FP8E4M3 | DType::FP8E5M2 => 8,
+        DType::INT16 | DType::FP16 | DType::BF16 => 16,
+        DType::INT32 | DType::FP32 => 32,
+        DType::INT48 => 48,
+        DType::INT64 => 64,
+        _ => return None,
+    })
+}

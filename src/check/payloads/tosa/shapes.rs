@@ -1,0 +1,401 @@
+//! The shapes of an operator's operands.
+
+use alloc::format;
+use alloc::string::String;
+use core::fmt;
+
+use super::Value;
+use super::attributes::Attributes;
+use super::operators::{Form, Shapes};
+use pte_flat::bytes::index;
+use pte_flat::cost;
+use pte_flat::view::Vector;
+use pte_schema::tosa::{DType, Op};
+
+/// The most dimensions of the specification.
+const MOST: usize = 6;
+
+/// The sizes of a tensor, none of which is unknown.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Sizes {
+    len: u8,
+    sizes: [i32; MOST],
+}
+
+impl Sizes {
+    /// Returns the sizes of a tensor; `None` if one is unknown, or if there are too many.
+    pub(super) fn of(sizes: Vector<'_, i32>) -> Option<Self> {
+        if sizes.len() > MOST {
+            return None;
+        }
+        cost::charge(sizes.len());
+        sizes.iter().try_fold(Self::default(), |all, size| all.with(size.into()))
+    }
+
+    /// Adds a size; `None` if it is negative, or too large.
+    fn with(mut self, size: i64) -> Option<Self> {
+        let size = i32::try_from(size).ok().filter(|size| *size >= 0)?;
+        *self.sizes.get_mut(usize::from(self.len))? = size;
+        self.len = self.len.saturating_add(1);
+        Some(self)
+    }
+
+    fn all(&self) -> &[i32] {
+        self.sizes.get(..self.len.into()).unwrap_or_default()
+    }
+
+    fn array<const N: usize>(self) -> Option<[i64; N]> {
+        let mut out = [0; N];
+        out.iter_mut().zip(self.sizes).for_each(|(out, size)| *out = size.into());
+        (self.all().len() == N).then_some(out)
+    }
+
+    /// Returns the number of elements, at most `u64::MAX`.
+    pub(super) fn elements(&self) -> u64 {
+        let sizes = self.all().iter().map(|size| u64::try_from(*size).unwrap_or_default());
+        sizes.fold(1, u64::saturating_mul)
+    }
+
+    /// Returns other sizes: `change` gives that of each axis.
+    fn map(self, change: &mut dyn FnMut(usize, i64) -> Option<i64>) -> Option<Self> {
+        let mut sizes = self.all().iter().enumerate();
+        sizes.try_fold(Self::default(), |all, (nth, size)| all.with(change(nth, (*size).into())?))
+    }
+}
+
+impl fmt::Display for Sizes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.all())
+    }
+}
+
+/// Returns what is wrong with the shapes of operands.
+pub(super) fn unfit(
+    form: &Form,
+    attributes: Option<Attributes<'_>>,
+    inputs: &[Value<'_>],
+    output: Value<'_>,
+) -> Option<String> {
+    let operands = Operands { attributes, inputs };
+    for nth in form.types.flat {
+        let Some(sizes) = operands.sizes((*nth).into()) else { continue };
+        if sizes.len != 1 {
+            return Some(format!("input {nth} has the shape {sizes}: expected one dimension"));
+        }
+    }
+    if form.op == Op::RESCALE
+        && let Some(wrong) = operands.scales()
+    {
+        return Some(wrong);
+    }
+    if form.op == Op::TABLE
+        && let Some(wrong) = entries(&operands)
+    {
+        return Some(wrong);
+    }
+    let (first, found) = (operands.sizes(0)?, output.sizes?);
+    let expected = operands.expected(form.shapes, first, found)?;
+    if expected.is_some_and(|expected| expected.all() == found.all()) {
+        return None;
+    }
+    Some(match expected {
+        Some(expected) => format!("the output has the shape {found}: expected {expected}"),
+        None => "no output has a shape that fits the inputs".into(),
+    })
+}
+
+/// The operands of an operator.
+struct Operands<'o, 'p> {
+    attributes: Option<Attributes<'p>>,
+    inputs: &'o [Value<'p>],
+}
+
+impl Operands<'_, '_> {
+    fn sizes(&self, nth: usize) -> Option<Sizes> {
+        self.inputs.get(nth)?.sizes
+    }
+
+    /// Returns a number of a constant shape. The reference model reads the lower half of it.
+    fn number(&self, nth: usize, of: usize) -> Option<i64> {
+        self.whole_number(nth, of).map(|number| number << 32 >> 32)
+    }
+
+    /// Returns a number of a constant shape.
+    fn whole_number(&self, nth: usize, of: usize) -> Option<i64> {
+        let (numbers, _) = self
+            .inputs
+            .get(nth)
+            .filter(|input| input.dtype == DType::SHAPE)?
+            .data?
+            .bytes()
+            .as_chunks();
+        numbers.get(of).map(|bytes| i64::from_le_bytes(*bytes))
+    }
+
+    /// Returns whether an input is a constant shape of `len` numbers; `None` if the shape is not known.
+    fn has_numbers(&self, nth: usize, len: usize) -> Option<bool> {
+        Some(
+            self.inputs.get(nth).filter(|input| input.dtype == DType::SHAPE)?.data?.len()
+                == len.checked_mul(8)?,
+        )
+    }
+
+    fn list<const N: usize>(&self, name: &str) -> Option<[i64; N]> {
+        self.attributes?.list(name)
+    }
+
+    /// Returns the shape of an output whose first input has the shape `first`; `None` if it is not known, and
+    /// `Some(None)` if the inputs fit no output. `found` is the output's.
+    fn expected(&self, shapes: Shapes, first: Sizes, found: Sizes) -> Option<Option<Sizes>> {
+        let axes = usize::from(first.len);
+        Some(match shapes {
+            Shapes::Any => return None,
+            Shapes::Same => Some(first),
+            Shapes::Elements => (first.elements() == found.elements()).then_some(found),
+            Shapes::Broadcast(count) => {
+                let others = self.inputs.get(1..count.into()).unwrap_or_default();
+                let others = || others.iter().map(|other| other.sizes);
+                if others().any(|other| other.is_none()) {
+                    return None;
+                }
+                others().flatten().try_fold(first, broadcast)
+            }
+            Shapes::Reduce => {
+                let axis = self.axis(axes)?;
+                first.map(&mut |nth, size| Some(if nth == axis? { 1 } else { size }))
+            }
+            Shapes::ArgMax => {
+                let axis = self.axis(axes)?;
+                let sizes = first.all().iter().enumerate().filter(|(nth, _)| Some(*nth) != axis);
+                let mut sizes = sizes.map(|(_, size)| i64::from(*size));
+                axis.and_then(|_| sizes.try_fold(Sizes::default(), Sizes::with))
+            }
+            Shapes::Concat => {
+                let axis = self.axis(axes)?;
+                let mut sum = 0;
+                for input in self.inputs {
+                    let sizes = input.sizes?;
+                    let at = sizes.all().get(axis.unwrap_or_default()).copied();
+                    sum = i64::saturating_add(sum, at.unwrap_or_default().into());
+                    let mut both = sizes.all().iter().zip(first.all()).enumerate();
+                    if sizes.len != first.len
+                        || both.any(|(nth, (own, of))| Some(nth) != axis && own != of)
+                    {
+                        return Some(None);
+                    }
+                }
+                first.map(&mut |nth, size| Some(if nth == axis? { sum } else { size }))
+            }
+            Shapes::Reshape => {
+                let is_known = self.has_numbers(1, found.len.into());
+                let shape = match is_known {
+                    Some(true) => found.map(&mut |nth, _| self.number(1, nth)),
+                    Some(false) => None,
+                    None => Some(found),
+                };
+                shape.filter(|shape| shape.elements() == first.elements())
+            }
+            Shapes::Transpose => {
+                let perms = self.attributes?.perms().unwrap_or_default();
+                let mut seen = 0u32;
+                (perms.len() == axes).then_some(first).and_then(|first| {
+                    first.map(&mut |nth, _| {
+                        let from = u32::try_from(perms.get(nth)?).ok()?;
+                        let bit = 1u32.checked_shl(from).filter(|bit| seen & bit == 0)?;
+                        seen |= bit;
+                        first.all().get(index(from)).map(|size| (*size).into())
+                    })
+                })
+            }
+            Shapes::Matmul => matmul(first, self.sizes(1)?),
+            Shapes::Conv | Shapes::Depthwise | Shapes::TransposedConv => {
+                let weights = self.sizes(1)?;
+                let bias = self.sizes(2).unwrap_or_default().elements();
+                let shape = self.convolution(shapes, first, weights);
+                // A bias may have one number for all channels.
+                let channels = shape.and_then(|shape| u64::try_from(*shape.all().last()?).ok());
+                shape.filter(|_| bias == 1 || Some(bias) == channels)
+            }
+            Shapes::Pool => {
+                let kernel = self.list::<2>("kernel")?;
+                self.windows(first, |axis| kernel.get(axis).copied())
+            }
+            Shapes::Pad => self.change(first, &[(1, 2)], &mut |nth, size| {
+                let before = nth.checked_mul(2)?;
+                let pads = [self.number(1, before)?, self.number(1, before.checked_add(1)?)?];
+                let [before, after] = pads.map(|pad| Some(pad).filter(|pad| *pad >= 0));
+                size.checked_add(before?)?.checked_add(after?)
+            })?,
+            Shapes::Slice => self.change(first, &[(1, 1), (2, 1)], &mut |nth, size| {
+                let [start, count] = [self.number(1, nth)?, self.number(2, nth)?];
+                (start >= 0 && count > 0 && start.checked_add(count)? <= size).then_some(count)
+            })?,
+            Shapes::Tile => self.change(first, &[(1, 1)], &mut |nth, size| {
+                size.checked_mul(self.number(1, nth)?)
+            })?,
+            Shapes::Resize => {
+                let known = [(1, 4), (2, 2), (3, 2)].map(|(nth, len)| self.has_numbers(nth, len));
+                if known.into_iter().any(|known| known.is_none()) {
+                    return None;
+                }
+                first.map(&mut |nth, size| match nth {
+                    1 | 2 => self.resized(nth.checked_sub(1)?, size),
+                    _ => Some(size),
+                })
+            }
+            Shapes::Gather => gather(first, self.sizes(1)?),
+        })
+    }
+
+    /// Returns the shape that `change` makes of `first`, if the inputs of `shapes` are constant shapes with so many
+    /// numbers for each axis.
+    fn change(
+        &self,
+        first: Sizes,
+        shapes: &[(usize, usize)],
+        change: &mut dyn FnMut(usize, i64) -> Option<i64>,
+    ) -> Option<Option<Sizes>> {
+        for (nth, each) in shapes {
+            if !self.has_numbers(*nth, usize::from(first.len).saturating_mul(*each))? {
+                return Some(None);
+            }
+        }
+        Some(first.map(change))
+    }
+
+    /// Returns the axis of the attributes; `Some(None)` if it is none of so many.
+    fn axis(&self, axes: usize) -> Option<Option<usize>> {
+        let axis = usize::try_from(self.attributes?.number("axis")?);
+        Some(axis.ok().filter(|axis| *axis < axes))
+    }
+
+    /// Returns the shape of a convolution's output. The first size is the number of batches, and the last one
+    /// that of channels.
+    fn convolution(&self, shapes: Shapes, first: Sizes, weights: Sizes) -> Option<Sizes> {
+        let (channels, kernel) = (first.all().last()?, weights.all());
+        if weights.len != first.len || first.len < 4 {
+            return None;
+        }
+        // The rows and columns of depthwise weights come first, and then channels and multipliers.
+        let is_depthwise = shapes == Shapes::Depthwise;
+        let begin = if is_depthwise { 0 } else { 1 };
+        let outputs = match (is_depthwise, kernel) {
+            (true, [_, _, own, multiplier]) if own == channels => {
+                i64::from(*own).checked_mul((*multiplier).into())?
+            }
+            (false, [outputs, .., own]) if own == channels => (*outputs).into(),
+            _ => return None,
+        };
+        let window = |axis: usize| kernel.get(axis.checked_add(begin)?).map(|size| (*size).into());
+        let shape = match shapes {
+            Shapes::TransposedConv => {
+                let (pads, strides) = (self.list::<4>("out_pad")?, self.list::<2>("stride")?);
+                first.map(&mut |nth, size| {
+                    let Some(axis) = nth.checked_sub(1).filter(|axis| *axis < 2) else {
+                        return Some(size);
+                    };
+                    let [before, after] = pair(&pads, axis)?;
+                    let last = size.checked_sub(1)?.checked_mul(*strides.get(axis)?)?;
+                    last.checked_add(before)?.checked_add(after)?.checked_add(window(axis)?)
+                })
+            }
+            _ => self.windows(first, window),
+        }?;
+        let last = usize::from(shape.len).checked_sub(1)?;
+        shape.map(&mut |nth, size| Some(if nth == last { outputs } else { size }))
+    }
+
+    /// Returns the number of places of a window on each axis between the first and the last. `kernel` gives the
+    /// size of the window.
+    fn windows(&self, first: Sizes, kernel: impl Fn(usize) -> Option<i64>) -> Option<Sizes> {
+        let mut pads = [0; 6];
+        let mut strides = [1; 3];
+        let mut dilations = [1; 3];
+        let axes = usize::from(first.len).checked_sub(2)?;
+        match axes {
+            2 => {
+                pads.get_mut(..4)?.copy_from_slice(&self.list::<4>("pad")?);
+                strides.get_mut(..2)?.copy_from_slice(&self.list::<2>("stride")?);
+                dilations
+                    .get_mut(..2)?
+                    .copy_from_slice(&self.list::<2>("dilation").unwrap_or([1; 2]));
+            }
+            3 => {
+                (pads, strides) = (self.list("pad")?, self.list("stride")?);
+                dilations = self.list("dilation")?;
+            }
+            _ => return None,
+        }
+        first.map(&mut |nth, size| {
+            let Some(axis) = nth.checked_sub(1).filter(|axis| *axis < axes) else {
+                return Some(size);
+            };
+            let [before, after] = pair(&pads, axis)?;
+            let reach = kernel(axis)?.checked_sub(1)?.checked_mul(*dilations.get(axis)?)?;
+            let last = size.checked_sub(1)?.checked_add(before)?.checked_add(after)?;
+            places(last.checked_sub(reach)?, *strides.get(axis)?)
+        })
+    }
+
+    /// Returns the size of an axis that is interpolated.
+    fn resized(&self, axis: usize, size: i64) -> Option<i64> {
+        let scale = axis.checked_mul(2)?;
+        let (up, down) =
+            (self.whole_number(1, scale)?, self.whole_number(1, scale.checked_add(1)?)?);
+        let last =
+            size.checked_sub(1)?.checked_mul(up)?.checked_sub(self.whole_number(2, axis)?)?;
+        places(last.checked_add(self.whole_number(3, axis)?)?, down)
+    }
+
+    /// Returns what is wrong with the scales of a RESCALE: one for all, or one for each channel.
+    fn scales(&self) -> Option<String> {
+        let first = self.sizes(0)?;
+        let is_each = self.attributes?.number("per_channel")? != 0;
+        let channels = first.all().last().map_or(1, |size| size.unsigned_abs().into());
+        let need = if is_each { channels } else { 1u64 };
+        let other = [1, 2].into_iter().filter_map(|nth| Some(self.sizes(nth)?.elements()));
+        let other = other.into_iter().find(|count| *count != need)?;
+        Some(format!("there are {other} scales or shifts: expected {need}"))
+    }
+}
+
+/// Returns what is wrong with the entries of a TABLE: one for each number, and of 16 bits for each 128th.
+fn entries(operands: &Operands<'_, '_>) -> Option<String> {
+    let table = operands.inputs.get(1)?;
+    let need = if table.dtype == DType::INT8 { 256 } else { 513 };
+    let count = table.sizes?.elements();
+    (count != need).then(|| format!("there are {count} entries: expected {need}"))
+}
+
+/// Returns the numbers of an axis in a list of two for each.
+fn pair(list: &[i64], axis: usize) -> Option<[i64; 2]> {
+    list.as_chunks().0.get(axis).copied()
+}
+
+/// Returns the number of places from 0 to `last` at this distance; `None` if the last place is between two.
+fn places(last: i64, stride: i64) -> Option<i64> {
+    let is_exact = last >= 0 && stride > 0 && last.checked_rem(stride)? == 0;
+    is_exact.then_some(last.checked_div(stride)?.checked_add(1)?)
+}
+
+/// Returns the shape to which two shapes are broadcast.
+fn broadcast(first: Sizes, second: Sizes) -> Option<Sizes> {
+    (first.len == second.len).then_some(first)?.map(&mut |nth, size| {
+        let other = i64::from(*second.all().get(nth)?);
+        match (size, other) {
+            (1, other) => Some(other),
+            (size, other) => (other == 1 || other == size).then_some(size),
+        }
+    })
+}
+
+fn matmul(first: Sizes, second: Sizes) -> Option<Sizes> {
+    let ([batches, rows, inner], [own, own_inner, columns]) = (first.array()?, second.array()?);
+    let fits = (batches, inner) == (own, own_inner);
+    fits.then_some(Sizes::default())?.with(batches)?.with(rows)?.with(columns)
+}
+
+fn gather(values: Sizes, indices: Sizes) -> Option<Sizes> {
+    let ([batches, _, channels], [own, count]) = (values.array()?, indices.array()?);
+    (batches == own).then_some(Sizes::default())?.with(batches)?.with(count)?.with(channels)
+}
