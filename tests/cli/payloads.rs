@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use pte::backend::Backend;
 use pte::diff::{Given, Verdict, compare};
 use pte::map::{Map, Name, User};
 use pte::payload::{ConstantPlace, PayloadContents};
@@ -132,7 +133,9 @@ fn constants_of_all_samples_are_in_the_map_once() {
 
         // Each range once, with scales.
         let mut ranges = BTreeMap::new();
-        for constant in payloads.iter().flat_map(|payload| &payload.constants) {
+        // TOSA's are vectors of the graph, whose pieces are those of its tables.
+        let outside = payloads.iter().filter(|payload| payload.backend != Backend::Tosa);
+        for constant in outside.flat_map(|payload| &payload.constants) {
             let scales =
                 constant.quantization.as_ref().and_then(|quantization| quantization.scales());
             for place in [Some(&constant.data), scales].into_iter().flatten() {

@@ -219,7 +219,7 @@ fn a_genuine_graph_has_attributes_and_named_constants() {
     let nodes = graphs.iter().flat_map(|graph| graph.nodes(false));
     let convolution = nodes
         .into_iter()
-        .find(|node| node.name.as_ref().is_some_and(|name| name.raw().to_string() == "CONV2D"));
+        .find(|node| node.name.as_ref().is_some_and(|name| name.raw() == "CONV2D"));
     let attributes = convolution.unwrap().attributes;
     let attributes: Vec<_> =
         attributes.iter().map(|one| format!("{}={}", one.name.raw(), one.value.raw())).collect();
