@@ -1,7 +1,7 @@
 //! Problems that end a verb, their messages, and the exit status.
 
 use core::fmt;
-use std::io;
+use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
@@ -117,7 +117,7 @@ impl Problem {
     /// Writes the problem to standard error.
     pub(super) fn report(&self) -> Status {
         if !matches!(self, Self::Closed) {
-            anstream::eprintln!("{self}");
+            say(format_args!("{self}\n"));
         }
         self.status()
     }
@@ -186,17 +186,22 @@ pub(super) fn io_help(kind: io::ErrorKind) -> Option<&'static str> {
 
 /// Prints a note on standard error.
 pub(super) fn note(message: &str) {
-    anstream::eprintln!("{NOTE}note{NOTE:#}: {}", Untrusted::from(message));
+    say(format_args!("{NOTE}note{NOTE:#}: {}\n", Untrusted::from(message)));
 }
 
 /// Prints an error on standard error, without ending the verb.
 pub(super) fn bad_news(message: &str) {
-    anstream::eprintln!("{ERROR}error{ERROR:#}: {}", Untrusted::from(message));
+    say(format_args!("{ERROR}error{ERROR:#}: {}\n", Untrusted::from(message)));
 }
 
 /// Prints styled lines on standard error. The caller must escape untrusted text in them.
 pub(super) fn lines(styled: &str) {
-    anstream::eprint!("{styled}");
+    say(format_args!("{styled}"));
+}
+
+/// Writes to standard error. A failure is ignored, since the exit status has the result too.
+fn say(text: fmt::Arguments<'_>) {
+    let _ = anstream::stderr().lock().write_fmt(text);
 }
 
 impl From<Status> for u8 {
