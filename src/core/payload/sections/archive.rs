@@ -21,7 +21,7 @@ const ENTRY: u32 = 46;
 const END: u64 = 22;
 
 /// The longest directory that is read, in bytes. An ETRecord has some 420 bytes for each method.
-const LONGEST_DIRECTORY: u64 = 1 << 16;
+const LONGEST_DIRECTORY: u64 = 1 << 22;
 
 /// The flag that a name is UTF-8.
 const UTF8: u16 = 1 << 11;
@@ -60,7 +60,7 @@ pub(super) fn members(head: &mut Head<'_>) -> Result<(Vec<Member>, u64), Unreada
     }
     let (start, size) = (u64::from(start), u64::from(size));
     if size > LONGEST_DIRECTORY {
-        return Err(invalid(start, "too many members: their directory has more than 65,536 bytes"));
+        return Err(Unreadable::Directory { at: start, len: size, most: LONGEST_DIRECTORY });
     }
     let directory = head.read(start, size)?;
     let (mut found, mut names, mut next, mut free) = (Vec::new(), BTreeSet::new(), 0usize, 0);
@@ -69,8 +69,9 @@ pub(super) fn members(head: &mut Head<'_>) -> Result<(Vec<Member>, u64), Unreada
         let (member, offset, after) = entry(&directory, next, at)?;
         next = after;
         let offset = u64::from(offset);
-        if offset < free {
-            return Err(invalid(at, "members overlap or are out of order"));
+        let len = u64::from(LOCAL).saturating_add(wide(member.name.len()));
+        if offset < free || offset.saturating_add(len) > start {
+            return Err(invalid(at, "members overlap, are out of order or behind the directory"));
         }
         cost::look_up("", names.len());
         if !names.insert(member.name) {
@@ -78,7 +79,7 @@ pub(super) fn members(head: &mut Head<'_>) -> Result<(Vec<Member>, u64), Unreada
         }
         let name = core::str::from_utf8(member.name);
         let name = name.map_err(|_| invalid(at, "a name is not UTF-8"))?;
-        let header = head.read(offset, u64::from(LOCAL).saturating_add(wide(name.len())))?;
+        let header = head.read(offset, len)?;
         if local(&header, offset)? != member {
             return Err(invalid(offset, "a member is not what the directory says"));
         }
@@ -87,7 +88,7 @@ pub(super) fn members(head: &mut Head<'_>) -> Result<(Vec<Member>, u64), Unreada
         let range = first..first.saturating_add(member.size.into());
         // All members must be in front of the directory.
         if range.end > start {
-            return Err(Unreadable::Part { name: "member", range, len: start });
+            return Err(invalid(offset, "a member would not end in front of the directory"));
         }
         free = range.end;
         found.push(Member { name: name.into(), header: offset, range });
