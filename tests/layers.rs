@@ -96,8 +96,10 @@ fn the_command_speaks_and_opens_files_in_one_place() {
     for path in rust_files(&folder) {
         let text = code(&fs::read_to_string(&path).unwrap());
         for (word, places) in [
-            ("print!(", &["problem.rs"][..]),
-            ("println!(", &["problem.rs"]),
+            // These panic if nothing can be written.
+            ("print!(", &[][..]),
+            ("println!(", &[]),
+            ("::stderr().lock(", &["problem.rs"]),
             ("File::open(", &["input.rs"]),
             ("fs::read(", &["input.rs"]),
             // A file of the system lists the ignored signals.

@@ -517,7 +517,7 @@ fn a_graph_has_eight_bytes_at_least() {
         "at byte 0x20 of the payload: invalid root offset 0x20: the root table must lie between 0x8 \
          and the end of the FlatBuffer at 0x8"
     );
-    assert_eq!(findings(7), "the graph would be at bytes 0x20 to 0x27 of a payload of 1248 bytes");
+    assert_eq!(findings(7), "the graph would be at bytes 0x20 to 0x27, and there are 1248 bytes");
 }
 
 /// Thousands of delegates may name overlapping pieces of one payload: no more is read than four

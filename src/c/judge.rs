@@ -153,11 +153,7 @@ fn judge(bytes: &[u8], options: &Options) -> Result<(CheckedFile, [u64; 3]), pte
             Ok((file, counts(&report)))
         }
         Err(Unreadable::Magic { .. }) if !is_judged => judge_file(bytes, None, name, options),
-        Err(why @ Unreadable::Graph(_)) => Ok(unreadable(name, why)),
-        Err(why) => {
-            let message = format!("this is {format}, and it is damaged or cut off: {why}");
-            Ok(alone(CheckedFile::unreadable(name, message, None)))
-        }
+        Err(why) => Ok(alone(CheckedFile::damaged(name, format, &why))),
     }
 }
 

@@ -9,7 +9,9 @@ use alloc::vec::Vec;
 use super::{Finding, MissingKeys, Report, Severity, Verdict};
 use pte_core::error::Error;
 use pte_core::file::source::Source;
+use pte_core::foreign::ForeignFormat;
 use pte_core::handle::{File, Handle};
+use pte_core::payload::Unreadable;
 use pte_flat::bytes::wide;
 use pte_flat::quoted::UntrustedString;
 
@@ -165,6 +167,28 @@ impl CheckedFile {
         help: Option<&'static str>,
     ) -> Self {
         Self::unchecked(path.into(), FindingRecord::without_place(UNREADABLE, message.into(), help))
+    }
+
+    /// Returns the record of a file of a format other than `.pte` and `.ptd` that is damaged or exceeds a limit.
+    #[must_use]
+    pub fn damaged(
+        path: impl Into<UntrustedString>,
+        format: ForeignFormat,
+        why: &Unreadable,
+    ) -> Self {
+        if let Unreadable::Graph(error) = why {
+            return Self::refused(path, error);
+        }
+        let message = why.in_file(format).into();
+        let finding = FindingRecord::without_place(UNREADABLE, message, Some(why.help()));
+        let (offset, part) = why.place().unzip();
+        let finding = FindingRecord {
+            offset,
+            path: part.unwrap_or_default().into(),
+            why: Some(why.why()),
+            ..finding
+        };
+        Self::unchecked(path.into(), finding)
     }
 
     /// Returns the record of a file that lacks what was requested. `message` says what is missing.

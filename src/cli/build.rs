@@ -11,7 +11,7 @@ use pte::model::json::{self, AnyFile, JsonError};
 use pte::model::{Amplified, FileModel, ModelError, RootStruct};
 
 use super::check::show;
-use super::input::{self, NoText};
+use super::input;
 use super::problem::{Problem, Status, lines};
 use super::reserve::Reserved;
 use super::text::{name_of, wide};
@@ -75,9 +75,8 @@ fn folder(text: &str) -> Result<PathBuf, String> {
 impl Build {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let limits = common.limits();
-        let text = input::read_text(&self.json)?.map_err(|NoText(at)| {
-            self.absent(format!("not valid JSON: the byte at {at:#x} is not text"))
-        })?;
+        let no_text = |no_text| Problem::no_text(&self.json, no_text, Status::BadNews);
+        let text = input::read_text(&self.json)?.map_err(no_text)?;
         let _reserved = Reserved::new(wide(text.len()), &name_of(&self.json))?;
         let beside = self.json.parent().filter(|parent| !parent.as_os_str().is_empty());
         let beside = beside.filter(|_| self.json.as_os_str() != "-").unwrap_or(Path::new("."));
@@ -144,6 +143,7 @@ impl Build {
             file: name_of(&self.json),
             error: message.into(),
             place: place.into(),
+            help: None,
             status: status.unwrap_or(Status::BadNews),
         };
         match error {

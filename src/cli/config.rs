@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::Common;
-use super::input::{self, NoText};
+use super::input;
 use super::problem::{Problem, Status, note};
 use super::text::name_of;
 
@@ -104,12 +104,8 @@ impl Config {
 
 /// Reads a TOML file.
 pub(super) fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T, Problem> {
-    let text = input::read_text(path)?.map_err(|NoText(at)| Problem::Text {
-        file: name_of(path),
-        error: "not UTF-8".into(),
-        place: format!("byte {at:#x}").into(),
-        status: Status::Usage,
-    })?;
+    let no_text = |no_text| Problem::no_text(path, no_text, Status::Usage);
+    let text = input::read_text(path)?.map_err(no_text)?;
     toml::from_str(&text).map_err(|error| invalid(path, &text, &error))
 }
 
@@ -122,6 +118,7 @@ fn invalid(path: &Path, text: &str, error: &toml::de::Error) -> Problem {
         file: name_of(path),
         error: error.message().into(),
         place: format!("line {line}, column {column}").into(),
+        help: None,
         status: Status::Usage,
     }
 }

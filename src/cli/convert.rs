@@ -60,7 +60,8 @@ enum To {
 impl Convert {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let (name, limits) = (name_of(&self.file), common.limits());
-        let bytes = Bytes::open(&self.file, &name, Streams::ModelsAndSafetensors)?;
+        let wrong = |problem: Problem| problem.or_give("Give a .ptd or a safetensors file.");
+        let bytes = Bytes::open(&self.file, &name, Streams::ModelsAndSafetensors).map_err(wrong)?;
         if bytes.is_safetensors().map_err(|error| Problem::io(name.clone(), error))? {
             if self.target(common, To::Ptd)? == To::Safetensors {
                 return Err(Problem::Usage("the input is a safetensors file already".into()));
@@ -70,7 +71,7 @@ impl Convert {
             self.write_ptd(common, built.map_err(|error| problem(&name, error))?)?;
             return Ok(Status::Good);
         }
-        let input = Input::new(bytes, &name, &limits)?;
+        let input = Input::new(bytes, &name, &limits).map_err(wrong)?;
         let file = input.opened.file();
         let File::Ptd(ptd) = &file else {
             return Err(input.absent(
@@ -165,7 +166,7 @@ fn problem(name: &UntrustedString, error: ConvertError) -> Problem {
     match error {
         ConvertError::Read(error) => Problem::io(name, io::Error::from(error)),
         ConvertError::Broken(error) | ConvertError::Build(BuildError::Broken(error)) => {
-            Problem::Refused { file: name.into(), error }
+            Problem::refused(name, error)
         }
         ConvertError::Amplified(error) => {
             Problem::Absent { file: name.into(), message: save::over_budget(&error) }

@@ -209,9 +209,7 @@ fn problem(error: DiffError<io::Error>, old: &Names, new: &Names) -> Problem {
         }
     };
     match error {
-        DiffError::Open(whose, OpenError::Refused(error)) => {
-            Problem::Refused { file: name(whose), error }
-        }
+        DiffError::Open(whose, OpenError::Refused(error)) => Problem::refused(name(whose), error),
         DiffError::Open(whose, error) => Problem::open(&name(whose), error),
         DiffError::NoData(whose) => {
             let name = name(whose);

@@ -508,6 +508,8 @@ fn array(
 struct Parts<'i> {
     input: &'i dyn Readable,
     folder: &'i Path,
+    /// The folder, or the one that it is a link to.
+    target: PathBuf,
     temporary: Temporary,
     index: io::BufWriter<fs::File>,
     count: usize,
@@ -519,17 +521,26 @@ struct Parts<'i> {
 impl<'i> Parts<'i> {
     fn new(input: &'i dyn Readable, folder: &'i Path) -> Result<Self, Problem> {
         let problem = |error| Problem::io(name_of(folder), error);
+        if folder.is_symlink() && !folder.exists() {
+            let error = "the target of this link does not exist";
+            return Err(problem(io::Error::new(io::ErrorKind::NotFound, error)));
+        }
         if folder.exists() && fs::read_dir(folder).map_err(problem)?.next().is_some() {
             let error = io::Error::new(io::ErrorKind::AlreadyExists, "the folder is not empty");
             return Err(problem(error));
         }
-        let beside = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let target = match folder.is_symlink() {
+            true => folder.canonicalize().map_err(problem)?,
+            false => folder.to_owned(),
+        };
+        let beside = target.parent().filter(|parent| !parent.as_os_str().is_empty());
         let beside = beside.unwrap_or(Path::new("."));
         let temporary = Temporary::folder(beside).map_err(problem)?;
         let index = fs::File::create_new(temporary.path().join("index.json")).map_err(problem)?;
         let mut index = io::BufWriter::new(index);
         index.write_all(b"{\"schema\": \"pte.extract/1\", \"parts\": [").map_err(problem)?;
-        Ok(Self { input, folder, temporary, index, count: 0, written: BTreeMap::new() })
+        let written = BTreeMap::new();
+        Ok(Self { input, folder, target, temporary, index, count: 0, written })
     }
 
     fn add(&mut self, what: &str, key: Option<&str>, range: Range<u64>) -> Result<(), Problem> {
@@ -577,8 +588,8 @@ impl<'i> Parts<'i> {
         let problem = |error| Problem::io(name_of(self.folder), error);
         self.index.write_all(b"\n]}\n").and_then(|()| self.index.flush()).map_err(problem)?;
         // An existing folder may be replaced only if it is empty.
-        if self.folder.exists() {
-            fs::remove_dir(self.folder).map_err(problem)?;
+        if self.target.exists() {
+            fs::remove_dir(&self.target).map_err(problem)?;
         }
         #[cfg(unix)]
         {
@@ -589,7 +600,7 @@ impl<'i> Parts<'i> {
             let permissions = made.map_err(problem)?.permissions();
             fs::set_permissions(self.temporary.path(), permissions).map_err(problem)?;
         }
-        self.temporary.rename(self.folder).map_err(problem)
+        self.temporary.rename(&self.target).map_err(problem)
     }
 }
 

@@ -19,7 +19,7 @@ use pte::quoted::{Untrusted, UntrustedString};
 use pte::{File, Handle, Limits, Source};
 
 pub(super) use self::bytes::{Bytes, Streams, check_len, set_max_stream};
-pub(super) use self::text::{NoText, read_text};
+pub(super) use self::text::read_text;
 
 mod bytes;
 mod text;
@@ -239,7 +239,7 @@ impl Input {
 
     /// Returns the problem that the file is refused.
     pub(super) fn refused(&self, error: pte::Error) -> Problem {
-        Problem::Refused { file: self.name.clone(), error }
+        Problem::refused(&self.name, error)
     }
 }
 

@@ -69,6 +69,7 @@ fn read_list(path: &Path) -> Result<SelectedOperators, Problem> {
         file: name,
         error: error.message.into(),
         place: format!("line {}", error.line).into(),
+        help: None,
         status: Status::Usage,
     })
 }

@@ -9,6 +9,7 @@
 )]
 
 use std::ffi::OsString;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, FromArgMatches, Parser, ValueEnum};
@@ -65,7 +66,7 @@ mod verbs;
 #[cfg(not(target_family = "wasm"))]
 mod view;
 
-use problem::Status;
+use problem::{Problem, Status};
 use verbs::Verb;
 
 /// Runs a command line, whose first argument is the name of the program, and returns the exit
@@ -78,8 +79,10 @@ pub fn run(command_line: Vec<OsString>) -> u8 {
     let arguments = match parse(&command_line) {
         Ok(arguments) => arguments,
         Err(error) => {
-            print(&error, &command_line);
-            return if error.use_stderr() { Status::Usage.into() } else { Status::Good.into() };
+            let status = if error.use_stderr() { Status::Usage } else { Status::Good };
+            return print(&error, &command_line)
+                .map_or_else(|failed| failed.report(), |()| status)
+                .into();
         }
     };
     arguments.common.color.apply();
@@ -103,7 +106,11 @@ fn parse<T: Into<OsString> + Clone>(
 
 /// Prints the help or a usage error. The parser quotes arguments unescaped. If an argument needs
 /// escapes, the command line is parsed again with all arguments escaped.
-fn print(error: &clap::Error, command_line: &[OsString]) {
+///
+/// # Errors
+///
+/// Standard output cannot be written.
+fn print(error: &clap::Error, command_line: &[OsString]) -> Result<(), Problem> {
     let given: Vec<_> =
         command_line.iter().map(|argument| UntrustedString::from(argument.as_os_str())).collect();
     let escaped: Vec<_> = given.iter().map(ToString::to_string).collect();
@@ -120,13 +127,18 @@ fn print(error: &clap::Error, command_line: &[OsString]) {
             let plain = error.render().to_string();
             let lines = plain.lines().map(|line| format!("{}\n", Untrusted::from(line)));
             problem::lines(&lines.collect::<String>());
+            Ok(())
         }
     }
 }
 
-fn write_out(message: &clap::Error) {
-    // A closed pipe is not a failure.
-    let _ = message.print();
+fn write_out(message: &clap::Error) -> Result<(), Problem> {
+    let written = message.print().and_then(|()| io::stdout().flush());
+    match message.use_stderr() {
+        // The exit status says that the command line is wrong.
+        true => Ok(()),
+        false => written.map_err(|error| Problem::io("<standard output>", error)),
+    }
 }
 
 /// Inspect, validate and edit ExecuTorch .pte and .ptd files, trusted or not.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pte::File;
+use pte::file::FileKind;
 use pte::payload::Unreadable;
 use pte::profile::{EventTime, InstructionTime, Profile, ProfileDocument, Time};
 use pte::quoted::UntrustedString;
@@ -103,13 +104,12 @@ impl ShowProfile {
         common: &Common,
     ) -> Result<ProfileDocument, Problem> {
         let (path, limits) = (name_of(file), common.limits());
-        let bytes = Bytes::open(file, &path, Streams::ModelsAndTables)?;
+        let opened = Bytes::open(file, &path, Streams::ModelsAndTables);
+        let bytes = opened.map_err(|problem| problem.or_give(WANTED))?;
         let read = Profile::read(&bytes.all(&path, &limits)?, &limits);
         let mut profile = read.map_err(|why| match why {
-            Unreadable::Magic { .. } => {
-                Problem::Unreadable { file: path.clone(), message: "this is no ETDump".into() }
-            }
-            why => Problem::invalid(&path, why),
+            Unreadable::Magic { .. } => no_profile(&bytes, &path),
+            why => bytes.invalid(&path, why),
         })?;
         if let Some(program) = program {
             self.name_after(&mut profile, &path, program)?;
@@ -205,6 +205,29 @@ impl ShowProfile {
             rest => writeln!(out, "    {DIM}… and {} more (-n){DIM:#}", grouped(wide(rest))),
         }
     }
+}
+
+/// The file that the verb takes.
+const WANTED: &str = "Give an ETDump, which a runtime with event tracing writes.";
+
+/// Returns the problem of a file that is no ETDump, with what it is.
+fn no_profile(bytes: &Bytes, name: &UntrustedString) -> Problem {
+    let (head, len) = match bytes.head(name) {
+        Ok(head) => head,
+        Err(problem) => return problem,
+    };
+    let what = match pte::file::sniff(&head) {
+        Ok(FileKind::Pte) => Ok("a .pte program".to_string()),
+        Ok(_) => Ok("a .ptd data file".to_string()),
+        Err(_) => bytes.format(&head, len, name).map(|format| format.to_string()),
+    };
+    what.map_or_else(
+        |problem| problem,
+        |what| {
+            let message = format!("this is no ETDump: it is {what}").into();
+            Problem::WrongFormat { file: name.clone(), message, help: WANTED }
+        },
+    )
 }
 
 fn instruction(of: &InstructionTime) -> String {

@@ -113,6 +113,8 @@ pub(super) fn for_page(problem: &Problem) -> serde_json::Value {
 fn refused_file(problem: &Problem) -> Option<CheckedFile> {
     let (Problem::Refused { file, .. }
     | Problem::Unreadable { file, .. }
+    | Problem::Damaged { file, .. }
+    | Problem::WrongFormat { file, .. }
     | Problem::Absent { file, .. }
     | Problem::Text { file, .. }
     | Problem::Io { file, .. }) = problem
@@ -125,10 +127,24 @@ fn refused_file(problem: &Problem) -> Option<CheckedFile> {
 /// Returns the file `name`, which was refused or could not be read.
 pub(super) fn checked(name: UntrustedString, problem: &Problem) -> CheckedFile {
     match problem {
-        Problem::Refused { error, .. } => CheckedFile::refused(name, error),
+        Problem::Refused { error, help, .. } => {
+            let mut file = CheckedFile::refused(name, error);
+            file.findings.iter_mut().for_each(|finding| finding.help = Some(help));
+            file
+        }
+        Problem::Damaged { format, why, .. } => CheckedFile::damaged(name, *format, why),
+        Problem::WrongFormat { message, help, .. } => {
+            CheckedFile::unreadable(name, message, Some(help))
+        }
+        Problem::Text { error, place, help, .. } => {
+            let message = UntrustedString::of(&format_args!("{error}, at {place}"));
+            CheckedFile::unreadable(name, message, *help)
+        }
         Problem::Absent { message, .. } => CheckedFile::absent(name, message),
         Problem::Unreadable { message, .. } => CheckedFile::unreadable(name, message, None),
         Problem::Io { error, kind, .. } => CheckedFile::unreadable(name, error, io_help(*kind)),
-        problem => CheckedFile::unreadable(name, UntrustedString::of(problem), None),
+        Problem::Usage(_) | Problem::Closed => {
+            CheckedFile::unreadable(name, problem.message(), None)
+        }
     }
 }

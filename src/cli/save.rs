@@ -19,8 +19,8 @@ pub(super) fn proven<'m>(
     limits: &Limits,
 ) -> Result<Handle<Image<'m>>, Problem> {
     let refused = |error| {
-        let file = format!("{}, which was not written", name.raw()).into();
-        Problem::Refused { file, error }
+        let file = format!("{}, which was not written", name.raw());
+        Problem::refused(file, error)
     };
     Handle::open(image, limits).map_err(|error| match error {
         OpenError::Refused(error) => refused(error),

@@ -1,14 +1,13 @@
 //! `pte view`: the page, from 127.0.0.1, with answers about files of this disk.
 //!
-//! The arguments of a process are no secret on a machine of several users. So the browser is opened at an address that
-//! works once, and leads to the address with the token.
+//! The arguments of a process are no secret on a machine of several users. So the browser is opened at a file that only
+//! this user can read, and that leads to the address with the token.
 
 use core::net::Ipv4Addr;
-use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
 use std::ffi::OsString;
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -19,6 +18,7 @@ use clap::Args;
 use pte::quoted::UntrustedString;
 use serde_json::json;
 
+use self::connections::Connections;
 use self::request::{Refused, Request};
 use super::Common;
 use super::input::{self, Bytes, Streams};
@@ -30,6 +30,7 @@ use super::reserve;
 use super::temporary::Temporary;
 use super::text::name_of;
 
+mod connections;
 mod request;
 
 /// Show files as a page in the browser
@@ -70,22 +71,21 @@ impl View {
         let folder = std::env::temp_dir();
         let folder = Temporary::folder(&folder)
             .map_err(|error| Problem::io(UntrustedString::from(folder.as_os_str()), error))?;
-        let (token, once) = (token()?, token()?);
+        let token = token()?;
         let mut out = Output::open(None, Content::Plain)?;
         out.bytes(format!("http://{host}/{token}/\n").as_bytes())?;
         out.finish()?;
         if !self.no_open {
-            open_browser(&format!("http://{host}/{once}/"));
+            open_browser(folder.path(), &format!("http://{host}/{token}/"));
         }
         let server = Server {
             paths: &self.files,
             files,
             token,
-            once: Mutex::new((!self.no_open).then_some(once)),
             folder: folder.path(),
             common,
             running: Mutex::new(()),
-            connections: AtomicUsize::new(0),
+            connections: Connections::default(),
         };
         thread::scope(|scope| {
             let server = &server;
@@ -95,17 +95,17 @@ impl View {
                     thread::sleep(SHORTLY);
                     continue;
                 };
-                while server.connections.load(Ordering::Relaxed) >= MOST_CONNECTIONS {
+                while server.connections.is_full() {
                     thread::sleep(SHORTLY);
                 }
-                server.connections.fetch_add(1, Ordering::Relaxed);
+                let id = server.connections.add(&stream);
                 let answer = move || {
                     // A browser that is gone needs no answer.
-                    let _ = server.answer(stream);
-                    server.connections.fetch_sub(1, Ordering::Relaxed);
+                    let _ = server.answer(stream, id);
+                    server.connections.remove(id);
                 };
                 if thread::Builder::new().spawn_scoped(scope, answer).is_err() {
-                    server.connections.fetch_sub(1, Ordering::Relaxed);
+                    server.connections.remove(id);
                 }
             }
         });
@@ -116,9 +116,6 @@ impl View {
 /// The time until the server looks again whether it can take a request.
 const SHORTLY: Duration = Duration::from_millis(10);
 
-/// The most requests that are read or answered at a time.
-const MOST_CONNECTIONS: usize = 16;
-
 /// The type of the page.
 const HTML: &str = "text/html; charset=utf-8";
 
@@ -128,11 +125,7 @@ const MOST_BYTES: u64 = 1 << 20;
 /// Returns what the page says of a file.
 fn page_file(path: &Path) -> Result<PageFile, Problem> {
     let name = name_of(path);
-    let is_stream = input::is_stream(path);
-    if is_stream || !path.metadata().map_err(|error| Problem::io(&name, error))?.is_file() {
-        let message = format!("{name} is not a regular file: view reads each file several times");
-        return Err(Problem::Usage(message.into()));
-    }
+    regular(path)?;
     let (head, size) = Bytes::open(path, &name, Streams::ModelsAndTables)?.head(&name)?;
     Ok(PageFile {
         name: path.file_name().unwrap_or_default().into(),
@@ -141,28 +134,60 @@ fn page_file(path: &Path) -> Result<PageFile, Problem> {
     })
 }
 
+/// Refuses a path that is not a regular file: opening a pipe could block forever. A file may be replaced while it is
+/// shown.
+fn regular(path: &Path) -> Result<(), Problem> {
+    let name = name_of(path);
+    let is_stream = input::is_stream(path);
+    if is_stream || !path.metadata().map_err(|error| Problem::io(&name, error))?.is_file() {
+        let message = format!("{name} is not a regular file: view reads each file several times");
+        return Err(Problem::Usage(message.into()));
+    }
+    Ok(())
+}
+
 /// Returns 32 random digits.
 fn token() -> Result<String, Problem> {
     let mut bytes = [0; 16];
-    let failed =
-        |error: getrandom::Error| Problem::io("random numbers", std::io::Error::other(error));
+    let failed = |error: getrandom::Error| Problem::io("random numbers", io::Error::other(error));
     getrandom::fill(&mut bytes).map_err(failed)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-fn open_browser(url: &str) {
+/// Opens the browser at a file in `folder` that leads to `url`.
+fn open_browser(folder: &Path, url: &str) {
+    let file = folder.join("open.html");
+    let lead = format!("<!doctype html><meta http-equiv=refresh content='0; url={url}'>");
+    let is_open = write_private(&file, lead.as_bytes()).and_then(|()| start_browser(&file));
+    if is_open.is_err() {
+        note("no browser could be opened: open this address in one");
+    }
+}
+
+/// Writes a file that only this user can read.
+fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut options = fs::File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    options.open(path)?.write_all(bytes)
+}
+
+fn start_browser(page: &Path) -> io::Result<()> {
     let (program, before) = match std::env::consts::OS {
         "macos" => ("open", &[][..]),
         "windows" => ("rundll32", &["url.dll,FileProtocolHandler"][..]),
         _ => ("xdg-open", &[][..]),
     };
     let mut command = Command::new(program);
-    command.args(before).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    match command.spawn() {
-        // Waits for the process, so that it does not stay a zombie.
-        Ok(mut child) => drop(thread::spawn(move || child.wait())),
-        Err(_) => note("no browser could be opened: open this address in one"),
-    }
+    command.args(before).arg(page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn()?;
+    // Waits for the process, so that it does not stay a zombie.
+    thread::spawn(move || child.wait());
+    Ok(())
 }
 
 /// The page, and answers about files.
@@ -170,22 +195,21 @@ struct Server<'s> {
     paths: &'s [PathBuf],
     files: Vec<PageFile>,
     token: String,
-    /// The token that works once; `None` after that.
-    once: Mutex<Option<String>>,
     /// The folder that verbs write to, which only this user can read.
     folder: &'s Path,
     common: &'s Common,
     /// Held while a verb runs, since the memory of a verb is counted for the whole command.
     running: Mutex<()>,
-    connections: AtomicUsize,
+    connections: Connections,
 }
 
 /// The status, the type and the bytes of an answer.
 type Answer = (&'static str, &'static str, Vec<u8>);
 
 impl Server<'_> {
-    fn answer(&self, mut stream: TcpStream) -> std::io::Result<()> {
+    fn answer(&self, mut stream: TcpStream, id: u64) -> io::Result<()> {
         let request = Request::read(&mut stream)?;
+        self.connections.has_asked(id);
         let answer = request.and_then(|request| self.find(&request, &stream));
         let (status, kind, body) = answer.unwrap_or_else(|refused| {
             (refused.status(), "text/plain", refused.status().as_bytes().to_vec())
@@ -204,7 +228,7 @@ impl Server<'_> {
 
     fn find(&self, request: &Request, stream: &TcpStream) -> Result<Answer, Refused> {
         if !request.has_token(&self.token) {
-            return self.lead(request);
+            return Err(Refused::NotFound);
         }
         let answer = match request.steps().as_slice() {
             [""] => {
@@ -234,19 +258,6 @@ impl Server<'_> {
             let body = refusal::for_page(&problem).to_string().into_bytes();
             ("422 Unprocessable Content", "application/json", body)
         }))
-    }
-
-    /// Returns the answer to the token that works once: a page that leads to the page.
-    fn lead(&self, request: &Request) -> Result<Answer, Refused> {
-        let mut once = self.once.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_first = once.as_ref().is_some_and(|once| request.has_token(once));
-        if !is_first || request.steps() != [""] {
-            return Err(Refused::NotFound);
-        }
-        *once = None;
-        let body =
-            format!("<!doctype html><meta http-equiv=refresh content='0; url=/{}/'>", self.token);
-        Ok(("200 OK", HTML, body.into_bytes()))
     }
 
     /// Returns the path of a file by its number.
@@ -306,6 +317,7 @@ impl Server<'_> {
         };
         let mut line: Vec<OsString> = vec!["pte".into(), verb.into()];
         line.extend(flags.into_iter().map(OsString::from));
+        let mut used = Vec::new();
         if matches!(call, "check" | "sarif") {
             if let Some(release) = request.argument("runtime") {
                 line.push(format!("--runtime={release}").into());
@@ -317,13 +329,20 @@ impl Server<'_> {
             for (_, data) in data {
                 let mut with = OsString::from("--with=");
                 with.push(data);
+                used.push(data.as_path());
                 line.push(with);
             }
         }
         line.push("--".into());
+        used.push(path);
         line.push(path.into());
         if call == "diff" {
-            line.push(self.path(argument("file")?)?.into());
+            let other = self.path(argument("file")?)?;
+            used.push(other);
+            line.push(other.into());
+        }
+        if let Some(problem) = used.into_iter().find_map(|path| regular(path).err()) {
+            return Ok(Err(problem));
         }
         let arguments = super::parse(line).map_err(|_| Refused::BadRequest)?;
         let file = self.folder.join("answer");
@@ -358,6 +377,7 @@ fn read(path: &Path, request: &Request) -> Result<Vec<u8>, Problem> {
     let name = name_of(path);
     let number = |name: &str| request.argument(name).and_then(|text| text.parse::<u64>().ok());
     let (offset, length) = (number("offset").unwrap_or(0), number("length").unwrap_or(0));
+    regular(path)?;
     let bytes = Bytes::open(path, &name, Streams::ModelsAndTables)?;
     let (_, len) = bytes.head(&name)?;
     let end = offset.saturating_add(length.min(MOST_BYTES)).min(len);

@@ -6,12 +6,14 @@
 //! file. [`PayloadContents`] describes what is in a payload.
 
 use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
 use core::fmt;
 use core::ops::Range;
 
 use crate::backend::{Backend, magic};
 use crate::error::{Error, Result};
-use crate::foreign::{BUNDLED_PROGRAM, ET_DUMP};
+use crate::foreign::{BUNDLED_PROGRAM, ET_DUMP, ForeignFormat};
 use crate::pte::Pte;
 use binrw::meta::ReadMagic;
 use pte_flat::cost;
@@ -212,6 +214,15 @@ pub enum Unreadable {
         /// The description of the defect.
         why: &'static str,
     },
+    /// The directory of an archive is longer than is read.
+    Directory {
+        /// The position of the directory.
+        at: u64,
+        /// The length of the directory in bytes.
+        len: u64,
+        /// The maximum length.
+        most: u64,
+    },
     /// The payload has more sections than are read.
     Sections {
         /// The maximum number of sections.
@@ -228,14 +239,14 @@ impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Short { len, needed } => {
-                write!(f, "the payload has {len} bytes, and its header {needed}")
+                write!(f, "there are {len} bytes, and the header needs {needed}")
             }
             Self::Magic { magic } => {
                 write!(f, "unknown magic \"{}\" in the payload", magic.escape_ascii())
             }
             Self::Part { name, range, len } => write!(
                 f,
-                "the {name} would be at bytes {:#x} to {:#x} of a payload of {len} bytes",
+                "the {name} would be at bytes {:#x} to {:#x}, and there are {len} bytes",
                 range.start, range.end
             ),
             Self::Message { at } => write!(f, "malformed field at byte {at:#x} of the model"),
@@ -243,6 +254,12 @@ impl fmt::Display for Unreadable {
             Self::Commands { at, why } => write!(f, "byte {at:#x} of the payload: {why}"),
             Self::Block { at } => write!(f, "invalid block at byte {at:#x} of the payload"),
             Self::Package { at, why } => write!(f, "invalid archive at byte {at:#x}: {why}"),
+            Self::Directory { len, most, .. } => {
+                write!(
+                    f,
+                    "too many members: their directory has {len} bytes, and at most {most} are read"
+                )
+            }
             Self::Sections { most } => write!(f, "the payload has more than {most} sections"),
             Self::Overlap => {
                 f.write_str("payloads or scales overlap, and would be read more often than is done")
@@ -253,6 +270,63 @@ impl fmt::Display for Unreadable {
 }
 
 impl core::error::Error for Unreadable {}
+
+impl Unreadable {
+    /// Returns what is wrong with a standalone file of this format.
+    #[must_use]
+    pub fn in_file(&self, format: ForeignFormat) -> String {
+        match self {
+            // The place of the defect is shown beside the message.
+            Self::Package { why, .. } => {
+                format!("this is {format}, and it is damaged or cut off: {why}")
+            }
+            _ if self.is_limit() => format!("this is {format}, and a limit is met: {self}"),
+            _ => format!("this is {format}, and it is damaged or cut off: {self}"),
+        }
+    }
+
+    /// Returns the position of the defect in the payload or the file, and the name of the part with it; `None` if it
+    /// is not in one place.
+    #[must_use]
+    pub fn place(&self) -> Option<(u64, &'static str)> {
+        Some(match self {
+            Self::Short { len, .. } => (*len, "header"),
+            Self::Part { name, range, len } => (range.start.min(*len), name),
+            Self::Message { at } | Self::Model { at, .. } => (*at, "model"),
+            Self::Commands { at, .. } => (*at, "command stream"),
+            Self::Block { at } => (*at, "block"),
+            Self::Package { at, .. } => (*at, "archive"),
+            Self::Directory { at, .. } => (*at, "directory"),
+            Self::Graph(error) => (error.offset(), "graph"),
+            Self::Magic { .. } | Self::Sections { .. } | Self::Overlap => return None,
+        })
+    }
+
+    /// Returns the consequence of the defect for the readers of a standalone file.
+    #[must_use]
+    pub fn why(&self) -> &'static str {
+        match self.is_limit() {
+            true => "This file is not judged: others may read it.",
+            false => "Reading the file is refused, or gives something else than was written.",
+        }
+    }
+
+    /// Returns advice: what to do with a standalone file.
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        match self.is_limit() {
+            true => "Split the file, or write fewer parts into it.",
+            false => {
+                "Copy the file again. If it was changed, write it again with the tool that made it."
+            }
+        }
+    }
+
+    /// Returns whether a file is not read because of a limit of this crate, and not because of a defect.
+    fn is_limit(&self) -> bool {
+        matches!(self, Self::Sections { .. } | Self::Directory { .. } | Self::Overlap)
+    }
+}
 
 // Declarations of schemas and headers take a magic only as a literal. It is compared with the list of backends when
 // this is compiled.

@@ -123,6 +123,23 @@ fn extract_all_writes_a_folder_with_an_index() {
     assert_eq!(again.status.code(), Some(3), "a folder that is not empty is refused");
 }
 
+#[cfg(unix)]
+#[test]
+fn extract_all_names_a_link_without_a_target() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink("nowhere", &link).unwrap();
+    let done = pte(&["extract", LINEAR, "--all", link.to_str().unwrap()]);
+    let said = text(&done.stderr);
+    assert_eq!(done.status.code(), Some(3), "{said}");
+    assert!(said.contains("the target of this link does not exist"), "{said}");
+    assert!(!folder.path().join("nowhere").exists());
+    // A link to an empty folder stays, and its target gets the parts.
+    fs::create_dir(folder.path().join("nowhere")).unwrap();
+    good(&["extract", LINEAR, "--all", link.to_str().unwrap()]);
+    assert!(link.is_symlink() && folder.path().join("nowhere/index.json").exists());
+}
+
 /// Keys are untrusted text: file names that are made of them stay in the folder.
 /// The names of keys may be secret.
 #[cfg(unix)]

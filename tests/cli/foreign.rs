@@ -1,8 +1,8 @@
 //! Payloads and profiles as standalone files.
 
 use super::{good, json, pte, run, text};
-use crate::support::build;
 use crate::support::snapshot::assert_snapshot;
+use crate::support::{build, files};
 
 const PROFILE: &str = "tests/data/other/mlp.etdp";
 
@@ -54,7 +54,7 @@ fn check_takes_payloads_and_profiles() {
         let done = pte(&["check", path.to_str().unwrap()]);
         (done.status.code(), text(&done.stdout))
     };
-    let profile = crate::support::files::read(PROFILE).unwrap();
+    let profile = files::read(PROFILE).unwrap();
     assert_eq!(check("run.etdp", &profile).0, Some(0));
     let (status, shown) = check("cut.etdp", &profile[..400]);
     assert_eq!(status, Some(1));
@@ -152,6 +152,74 @@ fn damaged_payloads_are_named() {
             "a delegate's payload (XNNPACK), and it is damaged or cut off: the graph would be";
         assert!(shown.contains(wanted), "{verb}: {shown}");
     }
+}
+
+/// A damaged ETDump or ETRecord has the place of the damage, the consequence and advice, in text and in JSON.
+#[test]
+fn damaged_profiles_and_records_have_a_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let profile = std::fs::read(files::path(PROFILE)).unwrap()[..12].to_vec();
+    let mut record = std::fs::read(files::path("tests/data/other/linear.etrecord")).unwrap();
+    // The end of the archive has the position of the directory, and its first entry that of a header.
+    let end = record.len() - 22;
+    let directory = u32::from_le_bytes(record[end + 16..end + 20].try_into().unwrap()) as usize;
+    record[directory + 44..directory + 46].fill(0xff);
+    for (name, bytes, offset, part, why) in [
+        ("cut.etdp", profile, 0, "profile", "and there are 12 bytes"),
+        (
+            "moved.etrecord",
+            record,
+            directory,
+            "archive",
+            "members overlap, are out of order or behind the directory",
+        ),
+    ] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let path = path.to_str().unwrap();
+        for verb in ["check", "info", "map", "size"] {
+            let done = pte(&[verb, "--json", path]);
+            assert_eq!(done.status.code(), Some(1), "{verb} {name}");
+            let found: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+            let files =
+                if found["refused"].is_null() { &found["files"] } else { &found["refused"] };
+            let finding = &files[0]["findings"][0];
+            assert_eq!(finding["rule"], "unreadable", "{verb} {name}: {found}");
+            assert_eq!(
+                (finding["offset"].as_u64(), &finding["path"]),
+                (Some(offset as u64), &part.into())
+            );
+            assert!(finding["message"].as_str().unwrap().contains(why), "{finding}");
+            assert!(!finding["message"].as_str().unwrap().contains("payload"), "{finding}");
+            assert!(finding["why"].is_string() && finding["help"].is_string(), "{finding}");
+        }
+        let shown = text(&pte(&["map", path]).stderr);
+        assert!(shown.contains(&format!("\n  at {offset:#x}, {part}\n")), "{shown}");
+        assert!(shown.contains("\n  help: Copy the file again."), "{shown}");
+    }
+}
+
+/// A sound record that exceeds a limit is not called damaged.
+#[test]
+fn a_record_past_a_limit_is_not_damaged() {
+    use crate::support::archive::{Member, archive};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("many.etrecord");
+    let names: Vec<_> = (0..60_000).map(|nth| format!("{nth:060}")).collect();
+    let of = |count: usize| {
+        let mut all: Vec<Member<'_>> = vec![("ETRECORD_V0", b"", 0)];
+        all.extend(names[..count].iter().map(|name| -> Member<'_> { (name, b"x", 0) }));
+        archive(&all)
+    };
+    std::fs::write(&path, of(60_000)).unwrap();
+    let done = pte(&["info", path.to_str().unwrap()]);
+    let said = text(&done.stderr);
+    assert!(
+        said.contains("a limit is met: too many members") && !said.contains("damaged"),
+        "{said}"
+    );
+    std::fs::write(&path, of(2_000)).unwrap();
+    good(&["info", path.to_str().unwrap()]);
 }
 
 /// Verbs that take programs alone name the verbs that take a payload.

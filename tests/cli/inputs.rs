@@ -128,6 +128,58 @@ fn standard_input_works_for_every_verb() {
     }
 }
 
+/// Editors on Windows put a byte order mark in front of UTF-8, and shells write UTF-16.
+#[test]
+fn text_with_a_byte_order_mark_is_read_or_named() {
+    let json = r#"{"version":0,"execution_plan":[]}"#;
+    let marked = format!("\u{feff}{json}");
+    let [plain, marked] = [json, &marked].map(|text| run(&["build", "-"], None, text.as_bytes()));
+    assert_eq!(
+        (marked.status.code(), marked.stdout),
+        (Some(0), plain.stdout),
+        "{}",
+        text(&marked.stderr)
+    );
+    let wide: Vec<u16> = format!("\u{feff}{json}").encode_utf16().collect();
+    for bytes in [
+        wide.iter().copied().flat_map(u16::to_le_bytes).collect::<Vec<_>>(),
+        wide.iter().copied().flat_map(u16::to_be_bytes).collect(),
+    ] {
+        let done = run(&["build", "-"], None, &bytes);
+        let said = text(&done.stderr);
+        assert!(said.contains("UTF-16") && said.contains("byte 0x0\n"), "{said}");
+        assert!(said.contains("help: Save the text as UTF-8."), "{said}");
+    }
+    // The first wrong byte is named, whether it is a NUL or not.
+    for (bytes, at) in [(&b"{\0\xff}"[..], "0x1"), (b"{}\xff\0", "0x2")] {
+        let said = text(&run(&["build", "-"], None, bytes).stderr);
+        assert!(said.contains(&format!("at byte {at}\n")), "{said}");
+    }
+}
+
+/// Such files report a length of 0.
+#[cfg(target_os = "linux")]
+#[test]
+fn files_under_proc_are_not_empty() {
+    let done = pte(&["info", "/proc/version"]);
+    let said = text(&done.stderr);
+    assert!(said.contains("this is a text file"), "{said}");
+}
+
+/// Links that lead in a circle have advice.
+#[cfg(unix)]
+#[test]
+fn a_loop_of_links_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let [one, two] = ["one.pte", "two.pte"].map(|name| folder.path().join(name));
+    std::os::unix::fs::symlink(&one, &two).unwrap();
+    std::os::unix::fs::symlink(&two, &one).unwrap();
+    let done = pte(&["info", one.to_str().unwrap()]);
+    let said = text(&done.stderr);
+    assert_eq!(done.status.code(), Some(3), "{said}");
+    assert!(said.contains("help: Check the links in the path"), "{said}");
+}
+
 /// A refusal of each kind.
 #[test]
 fn unreadable_files_are_reported() {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use super::inputs::INPUT_VERBS;
-use super::{LINEAR, good, pte, text};
+use super::{BASIC, LINEAR, command, good, pte, text};
 use crate::support::files;
 
 #[test]
@@ -35,6 +35,49 @@ fn output_files_are_written_atomically() {
     assert_eq!(nowhere.status.code(), Some(3));
 }
 
+/// The exit status is the same whether or not the message can be written.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_device_for_errors_changes_no_exit_status() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.pte");
+    let out = out.to_str().unwrap();
+    for (args, status) in [
+        (&["info", "no-such-file"][..], 3),
+        (&["check", "README.md"], 1),
+        (&["check", "--with", BASIC, "--with", BASIC, LINEAR], 0),
+        (&["edit", LINEAR, "--align", "64", "-o", out], 0),
+        (&["diff", LINEAR, "no-such-file"], 3),
+        (&["info", "--no-such-flag"], 2),
+        (&["info", "no-such\u{202e}file"], 3),
+        (&["--no-such\u{202e}flag"], 2),
+    ] {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let done = command().args(args).stderr(full).output().unwrap();
+        assert_eq!(done.status.code(), Some(status), "{args:?}");
+    }
+}
+
+/// The help is output as any other.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_device_for_output_is_reported() {
+    for args in [
+        &["--help"][..],
+        &["-h"],
+        &["--version"],
+        &["help", "map"],
+        &["map", "--help"],
+        &["info", LINEAR],
+    ] {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let done = command().args(args).stdout(full).output().unwrap();
+        let said = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(3), "{args:?} {said}");
+        assert!(said.contains("<standard output>: No space left"), "{args:?} {said}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn replaced_file_keeps_its_permissions() {
@@ -53,7 +96,7 @@ fn replaced_file_keeps_its_permissions() {
 /// A reader such as `head` may close the pipe.
 #[test]
 fn closed_pipe_is_no_error() {
-    let mut child = super::command()
+    let mut child = command()
         .args(["dump", "--blobs", "inline", "tests/data/pte/xnn_gpt.pte"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .stdout(Stdio::piped())
@@ -87,7 +130,7 @@ fn closed_output_is_no_error_for_any_verb() {
         &["size", "--json"],
     ];
     for verb in INPUT_VERBS.into_iter().chain(more) {
-        let mut child = super::command()
+        let mut child = command()
             .args(verb)
             .arg("-")
             .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")))
@@ -115,7 +158,7 @@ fn closed_output_is_no_error_for_any_verb() {
 fn reports_fit_the_width_of_the_terminal() {
     const DELEGATED: &str = "tests/data/pte/xnn_gpt.pte";
     let run = |args: &[&str], columns: Option<usize>| {
-        let mut command = super::command();
+        let mut command = command();
         command.args(args).env_remove("COLUMNS");
         if let Some(columns) = columns {
             command.env("COLUMNS", columns.to_string());

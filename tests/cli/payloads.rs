@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use pte::backend::Backend;
 use pte::diff::{Given, Verdict, compare};
 use pte::map::{Map, Name, User};
 use pte::payload::{ConstantPlace, PayloadContents};
 use pte::summary::{ContentSummary, Summary};
 use pte::tensors::ConstantRow;
-use pte::{Handle, Limits};
+use pte::{Backend, Handle, Limits};
 use serde_json::{Value, json as value};
 
 use super::{good, json, pte, text};

@@ -171,16 +171,26 @@ fn etdump(root: &Value) -> Vec<u8> {
     write(schema, &root, &[], &WriterLayout::default()).unwrap()
 }
 
+/// The message says what the file is, and the advice what the verb takes.
 #[test]
 fn profile_refuses_other_files() {
     for (path, message) in [
-        ("README.md", "this is no ETDump"),
-        ("tests/data/pte/linear.pte", "this is no ETDump"),
-        ("tests/data/other/linear_bundled.bpte", "this is no ETDump"),
+        ("README.md", "this is no ETDump: it is a text file"),
+        ("tests/data/pte/linear.pte", "this is no ETDump: it is a .pte program"),
+        ("tests/data/ptd/ptd_basic.ptd", "this is no ETDump: it is a .ptd data file"),
+        ("tests/data/other/linear_bundled.bpte", "this is no ETDump: it is a bundled program"),
+        ("tests/data/other/linear.etrecord", "this is no ETDump: it is an ETRecord"),
+        ("-", "this is an empty file"),
     ] {
         let done = pte(&["profile", path]);
+        let said = text(&done.stderr);
         assert_eq!(done.status.code(), Some(1), "{path}");
-        assert!(text(&done.stderr).contains(message), "{path}: {}", text(&done.stderr));
+        assert!(said.contains(message), "{path}: {said}");
+        assert!(said.contains("help: Give an ETDump"), "{path}: {said}");
+        let done = pte(&["profile", "--json", path]);
+        let found: Value = serde_json::from_slice(&done.stdout).unwrap();
+        let help = found["files"][0]["findings"][0]["help"].as_str().unwrap();
+        assert!(help.starts_with("Give an ETDump"), "{path}: {help}");
     }
     assert_eq!(pte(&["profile", "no-such-file"]).status.code(), Some(3));
 }

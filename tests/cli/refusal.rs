@@ -75,3 +75,21 @@ fn usage_errors_and_output_files_have_no_document() {
     assert_eq!((done.status.code(), text(&done.stdout).as_str()), (Some(1), ""));
     assert!(!out.exists());
 }
+
+/// The place of an error in a text is said once, and JSON has no colours.
+#[test]
+fn an_invalid_text_has_one_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let empty = folder.path().join("empty");
+    std::fs::write(&empty, "").unwrap();
+    let args = ["check", "--json", LINEAR, "--baseline", empty.to_str().unwrap()];
+    let done = pte(&args);
+    assert_eq!(done.status.code(), Some(2));
+    let said = text(&done.stderr);
+    assert_eq!(said.matches("line 1").count(), 1, "{said}");
+    assert!(said.contains("help: `pte check --write-baseline"), "{said}");
+    let found: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let finding = &found["files"][0]["findings"][0];
+    assert_eq!(finding["message"], "EOF while parsing a value, at line 1, column 0");
+    assert!(finding["help"].is_string());
+}

@@ -191,14 +191,14 @@ fn view_answers_through_a_tunnel() {
     }
 }
 
-/// Other users see the arguments of the browser's process: they have an address that works once.
+/// Other users see the arguments of the browser's process: they are a file that only this user can read.
 #[cfg(unix)]
 #[test]
-fn view_opens_the_browser_at_an_address_that_works_once() {
+fn view_opens_the_browser_at_a_private_file() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let (opener, opened) = (folder.path().join("xdg-open"), folder.path().join("opened"));
-    std::fs::write(&opener, "#!/bin/sh\necho \"$1\" >opened.part && mv opened.part opened\n")
+    std::fs::write(&opener, "#!/bin/sh\necho \"$*\" >opened.part && mv opened.part opened\n")
         .unwrap();
     std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o755)).unwrap();
     std::fs::copy(&opener, folder.path().join("open")).unwrap();
@@ -206,19 +206,18 @@ fn view_opens_the_browser_at_an_address_that_works_once() {
     let mut command = command();
     command.args(["view".as_ref(), files::path(LINEAR).as_os_str()]);
     command.env("PATH", path).current_dir(folder.path());
-    let mut server = Server::of(command, folder);
+    let server = Server::of(command, folder);
     let begun = Instant::now();
     while !opened.exists() && begun.elapsed() < Duration::from_secs(30) {
         std::thread::sleep(Duration::from_millis(10));
     }
-    let url = std::fs::read_to_string(&opened).unwrap();
-    let once = url.trim().strip_prefix(&format!("http://{}/", server.host)).unwrap();
-    let token = core::mem::replace(&mut server.token, once.trim_end_matches('/').into());
-    assert_ne!(server.token, token);
-    assert_eq!(server.get("0/info").0, 404, "it gives no file");
-    let (status, body) = server.get("");
-    assert!(status == 200 && text(&body).contains(&token), "{}", text(&body));
-    assert_eq!(server.get("").0, 404, "the second time");
+    let arguments = std::fs::read_to_string(&opened).unwrap();
+    assert!(!arguments.contains(&server.token) && !arguments.contains("http"), "{arguments}");
+    let page = Path::new(arguments.trim());
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(page), mode(page.parent().unwrap())), (0o600, 0o700));
+    let lead = std::fs::read_to_string(page).unwrap();
+    assert!(lead.contains(&format!("url={}'", server.url())), "{lead}");
 }
 
 /// The page reads the given files and nothing else: no configuration of the folder that it runs in.
@@ -304,7 +303,17 @@ fn view_survives_hostile_requests() {
     assert_eq!(server.get("0/info").0, 200);
 }
 
-/// A file that is removed or cut while it is shown is an error in words.
+/// Another user needs no token to open connections.
+#[test]
+fn view_answers_beside_many_connections_that_ask_nothing() {
+    let server = Server::new(&[LINEAR]);
+    let silent: Vec<_> = (0..64).map(|_| TcpStream::connect(&server.host).unwrap()).collect();
+    let begun = Instant::now();
+    assert_eq!(server.get("0/info").0, 200);
+    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+    drop(silent);
+}
+
 #[test]
 fn view_gives_the_page_to_many_at_once() {
     let server = &Server::new(&[LINEAR]);
@@ -315,6 +324,7 @@ fn view_gives_the_page_to_many_at_once() {
     });
 }
 
+/// A file that is removed or cut while it is shown is an error in words.
 #[test]
 fn view_of_a_file_that_changes() {
     let folder = tempfile::tempdir().unwrap();
@@ -329,6 +339,27 @@ fn view_of_a_file_that_changes() {
     assert_eq!(server.json("0/check")["files"][0]["verdict"], "error");
     std::fs::remove_file(&path).unwrap();
     assert_eq!(server.get("0/info").0, 422);
+}
+
+/// Opening a pipe blocks until something writes to it.
+#[cfg(unix)]
+#[test]
+fn view_of_a_file_that_becomes_a_pipe() {
+    let folder = tempfile::tempdir().unwrap();
+    let (model, data) = (folder.path().join("model.pte"), folder.path().join("data.ptd"));
+    std::fs::copy(files::path(LINEAR), &model).unwrap();
+    std::fs::copy(files::path(BASIC), &data).unwrap();
+    let server = Server::new(&[LINEAR, model.to_str().unwrap(), data.to_str().unwrap()]);
+    for path in [&model, &data] {
+        std::fs::remove_file(path).unwrap();
+        assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+    }
+    for call in ["1/info", "1/bytes?offset=0&length=8", "0/diff?file=1", "0/check", "2/tensors"] {
+        let (status, body) = server.get(call);
+        assert!(text(&body).contains("is not a regular file"), "{call}: {}", text(&body));
+        assert_eq!(status, 422, "{call}");
+    }
+    assert_eq!(server.get("0/info").0, 200);
 }
 
 #[test]

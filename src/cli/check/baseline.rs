@@ -8,7 +8,7 @@ use pte::check::{CheckedFile, FindingRecord, rule};
 use pte::quoted::UntrustedString;
 use serde::{Deserialize, Serialize};
 
-use crate::input::{self, NoText};
+use crate::input;
 use crate::output::{Content, Output};
 use crate::problem::{Problem, Status};
 use crate::text::{name_of, wide};
@@ -60,13 +60,17 @@ impl Baseline {
             file: name_of(path),
             error: error.into(),
             place: place.into(),
+            help: Some("`pte check --write-baseline FILE` writes a baseline."),
             status: Status::Usage,
         };
-        let text = input::read_text(path)?
-            .map_err(|NoText(at)| invalid("not UTF-8".into(), format!("byte {at:#x}")))?;
+        let no_text = |no_text| Problem::no_text(path, no_text, Status::Usage);
+        let text = input::read_text(path)?.map_err(no_text)?;
         let document: Document = serde_json::from_str(&text).map_err(|error| {
             let place = format!("line {}, column {}", error.line(), error.column());
-            invalid(error.to_string(), place)
+            let message = error.to_string();
+            // The parser puts the place behind the message.
+            let end = message.rfind(" at line ").unwrap_or(message.len());
+            invalid(message.get(..end).unwrap_or_default().into(), place)
         })?;
         if document.schema != SCHEMA {
             let why = format!("expected the schema {SCHEMA:?}, as --write-baseline writes it");

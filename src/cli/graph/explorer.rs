@@ -36,7 +36,11 @@ impl Graph {
         // A broken record says nothing about the file.
         let modules = self.etrecord.as_deref().map(read_modules).transpose()?;
         match self.explore(modules.unwrap_or_default(), common) {
-            Err(problem @ (Problem::Refused { .. } | Problem::Unreadable { .. })) => {
+            Err(
+                problem @ (Problem::Refused { .. }
+                | Problem::Unreadable { .. }
+                | Problem::Damaged { .. }),
+            ) => {
                 let document = ExplorerDocument::refused(refusal::checked(name, &problem));
                 self.write(&document, None, common)?;
                 Ok(problem.report())

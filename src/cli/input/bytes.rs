@@ -91,6 +91,13 @@ impl Bytes {
         }
         let problem = |error| Problem::io(name, error);
         match open(path).map_err(problem)? {
+            (mut file, Some(0)) => {
+                // Files under /proc report a length of 0 although they have contents.
+                let mut first = [0];
+                let read = file.read(&mut first).map_err(problem)?;
+                let first = first.get(..read).unwrap_or_default();
+                Self::stream(first.chain(file), name, streams)
+            }
             (file, Some(len)) => {
                 let file = DiskFile::new(file, len).map_err(problem)?;
                 Ok(Self { file: BytesPlace::Disk(file), part: None })
@@ -112,7 +119,7 @@ impl Bytes {
         // A stream of an unsupported format is not read to its end.
         let is_tensors = streams == Streams::ModelsAndSafetensors && is_safetensors(&head);
         if !is_tensors {
-            let refused = |error| Problem::Refused { file: name.into(), error };
+            let refused = |error| Problem::refused(name, error);
             let is_bundle = matches!(ForeignFormat::of(&head), ForeignFormat::BundledProgram(_));
             let is_tables = streams == Streams::ModelsAndTables
                 && (TablesPlace::of(&head, u64::MAX).is_some_and(|place| place.is_ok())

@@ -24,7 +24,7 @@ pub(super) use header::local;
 
 /// The longest directory of a package or an ETRecord that is read, in bytes. An ETRecord has some 420 bytes for each
 /// method.
-pub(super) const LONGEST_DIRECTORY: u64 = 1 << 16;
+pub(super) const LONGEST_DIRECTORY: u64 = 1 << 22;
 
 /// A ZIP archive of uncompressed members.
 #[derive(Clone, Debug)]
@@ -69,8 +69,7 @@ impl Archive {
     pub(super) fn read(head: &mut Head<'_>, longest: u64) -> Result<Self, Unreadable> {
         let Directory { count, size, start } = Directory::find(head)?;
         if size > longest {
-            let why = "too many members: their directory has more than 65,536 bytes";
-            return Err(invalid(start, why));
+            return Err(Unreadable::Directory { at: start, len: size, most: longest });
         }
         let directory = head.read(start, size)?;
         let (mut members, mut names) = (Vec::new(), BTreeSet::new());
@@ -79,8 +78,10 @@ impl Archive {
             let at = start.saturating_add(wide(next));
             let (member, header, after) = header::entry(&directory, next, at)?;
             next = after;
-            if header < free {
-                return Err(invalid(at, "members overlap or are out of order"));
+            let len = u64::from(header::LOCAL).saturating_add(wide(member.name.len()));
+            if header < free || header.saturating_add(len) > start {
+                let why = "members overlap, are out of order or behind the directory";
+                return Err(invalid(at, why));
             }
             cost::look_up("", names.len());
             if !names.insert(member.name) {
@@ -92,7 +93,7 @@ impl Archive {
             let range = first..first.saturating_add(member.size);
             // All members must be in front of the directory.
             if range.end > start {
-                return Err(Unreadable::Part { name: "member", range, len: start });
+                return Err(invalid(header, "a member would not end in front of the directory"));
             }
             free = range.end;
             members.push(Member { name: name.into(), header, range, checksum: member.checksum });

@@ -6,7 +6,7 @@ use crate::payload::Unreadable;
 use pte_flat::bytes::{array_at, slice_at, sum, u16_at, u32_at, wide};
 
 /// The length of a local header up to the name.
-const LOCAL: u32 = 30;
+pub(super) const LOCAL: u32 = 30;
 /// The length of a directory entry up to the name.
 const ENTRY: u32 = 46;
 /// The flags that the size of a member is behind it, and that a name is UTF-8.
