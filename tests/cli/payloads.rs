@@ -118,6 +118,10 @@ fn constants_of_all_samples_are_in_the_map_once() {
         let bytes = files::read(&path).unwrap();
         let handle = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
         let payloads = PayloadContents::all(&handle, &Limits::UNTRUSTED).unwrap();
+        // TOSA's are vectors of the graph: their pieces are those of its tables.
+        if payloads.iter().any(|payload| payload.backend == Backend::Tosa) {
+            continue;
+        }
         let file = handle.file();
         let map = Map::with_payloads(&file, &payloads);
         assert_eq!(map.root().bytes(), bytes.len() as u64, "{}", path.display());
@@ -132,9 +136,7 @@ fn constants_of_all_samples_are_in_the_map_once() {
 
         // Each range once, with scales.
         let mut ranges = BTreeMap::new();
-        // TOSA's are vectors of the graph, whose pieces are those of its tables.
-        let outside = payloads.iter().filter(|payload| payload.backend != Backend::Tosa);
-        for constant in outside.flat_map(|payload| &payload.constants) {
+        for constant in payloads.iter().flat_map(|payload| &payload.constants) {
             let scales =
                 constant.quantization.as_ref().and_then(|quantization| quantization.scales());
             for place in [Some(&constant.data), scales].into_iter().flatten() {

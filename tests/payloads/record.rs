@@ -310,11 +310,11 @@ fn tensors_are_an_archive_that_pytorch_reads() {
         ("invalid archive", archive::torch(&plain)[..400].to_vec()),
         ("a member is compressed", archive(&[("a/data.pkl", b"x", 8)])),
         ("not in one folder", archive(&[("data.pkl", b"x", 0)])),
-        ("the payload has 5 bytes", b"hello".to_vec()),
+        ("there are 5 bytes", b"hello".to_vec()),
     ] {
         is_broken(&with(STATE, &bytes), "record-tensors", part);
     }
-    is_broken(&with("reference_outputs", b""), "record-tensors", "the payload has 0 bytes");
+    is_broken(&with("reference_outputs", b""), "record-tensors", "there are 0 bytes");
 }
 
 /// A header or a member that would be outside of the archive has the place of what says so.
