@@ -210,7 +210,7 @@ fn show_usage(usage: &Usage, out: &mut Output) -> fmt::Result {
         .backends
         .iter()
         .map(|(id, of)| (of.calls, name(id), counted(of.delegates, "delegate")));
-    rows.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    rows.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| (&a.1, &a.2).cmp(&(&b.1, &b.2))));
     rows.extend(backends);
     let widest = rows.iter().map(|row| grouped(row.0).len()).max().unwrap_or_default();
     let names = rows.iter().map(|row| row.1.chars().count()).max().unwrap_or_default();

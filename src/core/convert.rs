@@ -265,7 +265,7 @@ impl<'a> Safetensors<'a> {
     /// tensors overlap so much that the file exceeds [`Limits::bytes_written`].
     pub fn image_with(&self, limits: &Limits) -> Result<Image<'_>, ConvertError> {
         let mut sorted: Vec<_> = self.tensors.iter().collect();
-        sorted.sort_by(|a, b| b.dtype.cmp(&a.dtype).then_with(|| a.name.cmp(&b.name)));
+        sorted.sort_unstable_by(|a, b| b.dtype.cmp(&a.dtype).then_with(|| a.name.cmp(&b.name)));
         let mut infos = Vec::with_capacity(sorted.len());
         let mut end = 0u64;
         for tensor in &sorted {

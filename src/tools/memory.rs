@@ -519,7 +519,7 @@ fn arenas<'a>(plan: ExecutionPlan<'a>, tensors: &[PlannedTensor]) -> Vec<Planned
             arena.device = arena.device.or(Some(device));
         }
     }
-    arenas.sort_by_key(|arena| arena.id);
+    arenas.sort_unstable_by_key(|arena| arena.id);
     arenas
 }
 
@@ -559,7 +559,7 @@ fn set_live_ranges(
         }
     };
     cost::sort(order.len());
-    order.sort_by_key(|&nth| tensors.get(nth).and_then(&time));
+    order.sort_unstable_by_key(|&nth| (tensors.get(nth).and_then(&time), nth));
     let mut last_write = LastWrite::new(coordinates.clone());
     for nth in order {
         let Some(tensor) = tensors.get_mut(nth) else { continue };

@@ -33,9 +33,11 @@ impl Header {
             serde_json::from_slice(text).map_err(ConvertError::Header)?;
         // The order in the file has no meaning. Sorting finds duplicate names, of which one would
         // be lost.
-        tensors.sort_by(|(a, _), (b, _)| a.cmp(b));
+        tensors.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         prove_names(tensors.iter().map(|(name, _)| name.as_str()))?;
-        tensors.sort_by_key(|(_, info)| info.data_offsets);
+        tensors.sort_unstable_by(|(a, one), (b, other)| {
+            (one.data_offsets, a).cmp(&(other.data_offsets, b))
+        });
         let described = prove_places(tensors.iter().map(|(name, info)| (name.as_str(), info)))?;
         if described != data_len {
             return Err(ConvertError::DataLength { described, given: data_len });

@@ -202,7 +202,8 @@ pub fn add_calls(plan: ExecutionPlan<'_>, calls: &mut BTreeMap<UntrustedString, 
 /// Returns the numbers of calls, the most called operator first, then in the order of names.
 pub fn most_called(calls: BTreeMap<UntrustedString, u64>) -> Vec<(UntrustedString, u64)> {
     let mut calls: Vec<_> = calls.into_iter().collect();
-    calls.sort_by(|(a, a_calls), (b, b_calls)| b_calls.cmp(a_calls).then_with(|| a.cmp(b)));
+    calls
+        .sort_unstable_by(|(a, a_calls), (b, b_calls)| b_calls.cmp(a_calls).then_with(|| a.cmp(b)));
     calls
 }
 

@@ -134,7 +134,7 @@ impl<'a> TableRef<'a> {
 /// the same digest if these fields are equal.
 pub(super) fn digest(table: TableRef<'_>) -> Sha {
     let mut fields: Vec<_> = compared(table.desc).collect();
-    fields.sort_by_key(|field| field.name);
+    fields.sort_unstable_by_key(|field| field.name);
     let mut hasher = Hasher::of(b'f');
     for field in fields {
         let digest = |raw| {

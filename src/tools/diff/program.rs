@@ -33,7 +33,7 @@ pub(super) fn compare<S: Source>(
     let texts = Cell::new(old.region().len().saturating_add(new.region().len()).saturating_mul(8));
     // Methods follow the order of the first file. Methods that only the second file has come last.
     let mut common: Vec<_> = left.iter().collect();
-    common.sort_by_key(|(_, (nth, _))| *nth);
+    common.sort_unstable_by_key(|(_, (nth, _))| *nth);
     for (key, (_, one)) in common {
         match right.get(key) {
             Some((_, other)) => {
@@ -45,7 +45,7 @@ pub(super) fn compare<S: Source>(
         }
     }
     let mut added: Vec<_> = right.iter().filter(|(key, _)| !left.contains_key(*key)).collect();
-    added.sort_by_key(|(_, (nth, _))| *nth);
+    added.sort_unstable_by_key(|(_, (nth, _))| *nth);
     added.into_iter().for_each(|(_, (_, plan))| single(*plan, false, report));
     match only {
         None => named::compare((old, a), (new, b), report),

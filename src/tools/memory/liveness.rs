@@ -268,7 +268,7 @@ impl<'a> Liveness<'a> {
         latest.dedup();
         let last_of =
             |uses: &[ValueUses], nth: u32| uses.get(at(nth)).map_or(0, |uses| uses.last_use);
-        latest.sort_by_key(|&nth| core::cmp::Reverse(last_of(&self.uses, nth)));
+        latest.sort_unstable_by_key(|&nth| (core::cmp::Reverse(last_of(&self.uses, nth)), nth));
         let mut is_done = alloc::vec![false; self.uses.len()];
         let mut open = Vec::new();
         for target in latest {

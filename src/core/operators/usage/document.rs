@@ -187,7 +187,7 @@ fn operators(usage: &Usage, kernels: bool) -> Vec<OperatorEntry<'_>> {
         kernels: kernels.then_some(&operator.kernels),
     });
     let mut all: Vec<_> = all.collect();
-    all.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.name.cmp(b.name)));
+    all.sort_unstable_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.name.cmp(b.name)));
     all
 }
 
