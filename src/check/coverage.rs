@@ -180,9 +180,7 @@ pub static UNJUDGED: &[(&str, &str)] = &[
     ("8.2 64fa85e5de", "The index is a number that the program computes while it runs."),
     ("8.2 652cc5a8d3", "It is about the sizes that tensors get when the method runs."),
     ("8.2 c0cef6cf65", "Of a bundle only the program is judged; its test data is shown."),
-    ("8.2 84f39aa707", "What is inside a payload is the backend's own format."),
     ("8.2 #22237", "What is inside a payload is the backend's own format."),
-    ("8.2 #22579", "What is inside a payload is the backend's own format."),
     (
         "8.3.15",
         "How much memory a method is given to load into is the caller's choice; such a list is no fault.",
@@ -194,7 +192,7 @@ pub static PARTLY: &[(&str, &str)] = &[
     ("1.3.9", "The verifier is answered here, the validation after it by the rows of 7.2."),
     (
         "2.4.15",
-        "Only the keys of a program that is given are known, and of its delegates only XNNPACK's; another may ask for any.",
+        "Only the keys of a program that is given are known, and of its delegates those whose graphs are judged; another may ask for any.",
     ),
     (
         "2.4.16",
@@ -205,7 +203,7 @@ pub static PARTLY: &[(&str, &str)] = &[
     ("7.4.6", "That the layouts are equal is judged where the data is given."),
     (
         "7.4.21",
-        "What a backend accepts is its own format: XNNPACK's payloads are judged, and how others begin.",
+        "What a backend accepts is its own format: graphs of ten backends are judged, and how others begin.",
     ),
     (
         "7.4.28",
@@ -237,7 +235,7 @@ pub static PARTLY: &[(&str, &str)] = &[
     ("7.7.21", "Which data is loaded is the caller's choice: judged where the data is given."),
     (
         "7.7.23",
-        "What is inside a payload is the backend's own format: XNNPACK's are judged, and how others begin.",
+        "What is inside a payload is the backend's own format: those of ten backends are judged, and how others begin.",
     ),
     (
         "8.1 CVE-2025-30404",

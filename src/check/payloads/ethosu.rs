@@ -25,7 +25,7 @@ rules! {
         "A payload of Ethos-U has blocks with known names inside it, and its command stream has whole commands that the processor knows."
         "The runtime reads past the payload, or refuses it; the processor stops with an error."
         LOWER_AGAIN
-        Misreads ["11.13"];
+        Misreads ["11.13", "8.2 #22579"];
     ETHOSU_MEMORY = Error "ethosu-memory"
         "The operations of a command stream of Ethos-U read and write inside the weights and the scratch memory."
         "The processor reads and writes other memory: neither the runtime nor the driver compares addresses."

@@ -39,7 +39,7 @@ rules! {
         "The segments, constants, inputs and outputs of a VGF payload name modules, constants and resources that it has."
         "The backend reads past a list."
         LOWER_AGAIN
-        Misreads ["11.14"];
+        Misreads ["11.14", "8.2 84f39aa707"];
     VGF_SEGMENT = Error "vgf-segment"
         "A VGF payload has segments, each of a known type, with one set of resources and a dispatch shape of three numbers. Slots name no constants, a graph uses tensors and images, and a shader no constants."
         "The backend or Arm's library refuses the payload."
