@@ -70,11 +70,8 @@ pub use sarif::sarif;
 pub use verdict::{MissingKeys, Verdict};
 pub use version::{ReleaseError, parse_release};
 
-/// All rules, by subject.
-pub static RULES: &[&[&Rule]] = &joined([&TABLES, payloads::RULE_LISTS, &OTHERS]);
-
-/// The rules for what the FlatBuffer of a file contains.
-static TABLES: [&[&Rule]; 13] = [
+/// All rules, by subject: on the FlatBuffer, on payloads, on the bytes of segments, and on the file as a whole.
+pub static RULES: &[&[&Rule]] = &[
     container::RULES,
     plans::RULES,
     values::RULES,
@@ -88,10 +85,18 @@ static TABLES: [&[&Rule]; 13] = [
     keys::RULES,
     data::RULES,
     external::RULES,
-];
-
-/// The rules for the bytes of segments, and for the file as a whole.
-static OTHERS: [&[&Rule]; 7] = [
+    payloads::RULES,
+    payloads::xnnpack::RULES,
+    payloads::vulkan::RULES,
+    payloads::mlx::RULES,
+    payloads::native::RULES,
+    payloads::qnn::RULES,
+    payloads::tosa::RULES,
+    payloads::vgf::RULES,
+    payloads::ethosu::RULES,
+    payloads::openvino::RULES,
+    #[cfg(feature = "json")]
+    payloads::coreml::RULES,
     contents::RULES,
     constants::RULES,
     layout::RULES,
@@ -100,29 +105,6 @@ static OTHERS: [&[&Rule]; 7] = [
     release::RULES,
     linked::RULES,
 ];
-
-/// Returns the elements of three lists, one list after the other.
-#[expect(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    reason = "runs only while compiling, where it is an error"
-)]
-const fn joined(lists: [&[&'static [&'static Rule]]; 3]) -> [&'static [&'static Rule]; SUBJECTS] {
-    let mut all: [&[&Rule]; SUBJECTS] = [&[]; SUBJECTS];
-    let (mut list, mut nth, mut count) = (0, 0, 0);
-    while list < lists.len() {
-        if nth == lists[list].len() {
-            (list, nth) = (list + 1, 0);
-            continue;
-        }
-        all[count] = lists[list][nth];
-        (nth, count) = (nth + 1, count + 1);
-    }
-    all
-}
-
-/// The number of subjects.
-const SUBJECTS: usize = TABLES.len() + payloads::RULE_LISTS.len() + OTHERS.len();
 
 /// Returns all rules.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {

@@ -30,16 +30,16 @@ use pte_flat::view::Table;
 use pte_schema::program::view::{DelegateCall, ExecutionPlan, InstructionArguments};
 
 #[cfg(feature = "json")]
-mod coreml;
-mod ethosu;
-mod mlx;
-mod native;
-mod openvino;
-mod qnn;
-mod tosa;
-mod vgf;
-mod vulkan;
-mod xnnpack;
+pub(super) mod coreml;
+pub(super) mod ethosu;
+pub(super) mod mlx;
+pub(super) mod native;
+pub(super) mod openvino;
+pub(super) mod qnn;
+pub(super) mod tosa;
+pub(super) mod vgf;
+pub(super) mod vulkan;
+pub(super) mod xnnpack;
 
 rules! {
     "payloads";
@@ -261,22 +261,6 @@ static JUDGED: &[BackendRules] = &[
     qnn::JUDGED,
     #[cfg(feature = "json")]
     coreml::JUDGED,
-];
-
-/// The rules for payloads, by subject.
-pub(super) static RULE_LISTS: &[&[&Rule]] = &[
-    RULES,
-    xnnpack::RULES,
-    vulkan::RULES,
-    mlx::RULES,
-    native::RULES,
-    qnn::RULES,
-    tosa::RULES,
-    vgf::RULES,
-    ethosu::RULES,
-    openvino::RULES,
-    #[cfg(feature = "json")]
-    coreml::RULES,
 ];
 
 /// Returns the rules for the payloads of a backend; `None` if only the structure is proven.
@@ -637,6 +621,8 @@ fn reason(why: &Unreadable) -> String {
 
 /// Returns the path to a part of the graph `root` in a payload. `relative` is the path from the root,
 /// and `delegate` is `None` for a payload without a program.
+#[cold]
+#[inline(never)]
 fn path_in_graph(
     delegate: Option<(&Plan<'_, '_>, u32)>,
     root: &'static str,

@@ -244,16 +244,34 @@ impl Findings {
         path: impl FnOnce() -> Vec<PathComponent>,
         message: impl FnOnce() -> String,
     ) {
+        if self.is_kept(rule) {
+            self.keep(rule, offset, path(), message());
+        }
+    }
+
+    /// Counts a finding, and returns whether the limit allows to keep it. This function and the next one are not
+    /// inlined: `find` is compiled for hundreds of messages.
+    #[cold]
+    #[inline(never)]
+    fn is_kept(&mut self, rule: &'static Rule) -> bool {
         cost::charge(1);
         let most = self.most;
-        let Some(count) = self.count(rule) else { return };
-        *count = count.saturating_add(1);
-        if *count > most {
-            return;
-        }
-        let mut path = path();
+        self.count(rule).is_some_and(|count| {
+            *count = count.saturating_add(1);
+            *count <= most
+        })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn keep(
+        &mut self,
+        rule: &'static Rule,
+        offset: u64,
+        mut path: Vec<PathComponent>,
+        message: String,
+    ) {
         path.reverse();
-        let message = message();
         cost::charge(path.len().saturating_add(message.len()));
         let severity = rule.severity;
         self.found.push(Finding { rule, severity, message, offset, data: self.data, path });

@@ -101,7 +101,10 @@ impl<'p, 'a> Plan<'p, 'a> {
         (0..).zip(self.view.values().into_iter().flatten())
     }
 
-    /// Returns the path to a place in this method.
+    /// Returns the path to a place in this method. It is compiled once, as are the next ones: hundreds of findings
+    /// have one.
+    #[cold]
+    #[inline(never)]
     pub(super) fn path(&self, relative: &[PathComponent]) -> Vec<PathComponent> {
         let mut path = vec![
             PathComponent::Field("program"),
@@ -134,18 +137,22 @@ impl<'p, 'a> Plan<'p, 'a> {
         relative: &[PathComponent],
         message: impl FnOnce() -> String,
     ) {
-        let member = self.value(index.into()).and_then(KernelTypes::name);
-        let path = || {
-            let mut path = self.path(&[
-                PathComponent::Field("values"),
-                PathComponent::Index(index),
-                PathComponent::Field("val"),
-            ]);
-            path.extend(member.map(PathComponent::Variant));
-            path.extend_from_slice(relative);
-            path
-        };
-        out.find(rule, table.pos().into(), path, message);
+        out.find(rule, table.pos().into(), || self.value_path(index, relative), message);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn value_path(&self, index: u32, relative: &[PathComponent]) -> Vec<PathComponent> {
+        let mut path = self.path(&[
+            PathComponent::Field("values"),
+            PathComponent::Index(index),
+            PathComponent::Field("val"),
+        ]);
+        path.extend(
+            self.value(index.into()).and_then(KernelTypes::name).map(PathComponent::Variant),
+        );
+        path.extend_from_slice(relative);
+        path
     }
 
     /// Reports a finding in the operation of an instruction. If the instruction is empty or of an
@@ -158,15 +165,23 @@ impl<'p, 'a> Plan<'p, 'a> {
         relative: &[PathComponent],
         message: impl FnOnce() -> String,
     ) {
-        let path = || {
-            let mut path = self.instruction_path(instruction);
-            if let Some(name) = instruction.name() {
-                path.extend([PathComponent::Field("instr_args"), PathComponent::Variant(name)]);
-            }
-            path.extend_from_slice(relative);
-            path
-        };
+        let path = || self.operation_path(instruction, relative);
         out.find(rule, instruction.operation_pos().into(), path, message);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn operation_path(
+        &self,
+        instruction: &Instruction<'_>,
+        relative: &[PathComponent],
+    ) -> Vec<PathComponent> {
+        let mut path = self.instruction_path(instruction);
+        if let Some(name) = instruction.name() {
+            path.extend([PathComponent::Field("instr_args"), PathComponent::Variant(name)]);
+        }
+        path.extend_from_slice(relative);
+        path
     }
 
     /// Reports a finding in an instruction as a whole.
@@ -181,6 +196,8 @@ impl<'p, 'a> Plan<'p, 'a> {
         out.find(rule, instruction.pos().into(), path, message);
     }
 
+    #[cold]
+    #[inline(never)]
     fn instruction_path(&self, instruction: &Instruction<'_>) -> Vec<PathComponent> {
         self.path(&[
             PathComponent::Field("chains"),
