@@ -118,34 +118,58 @@ struct Name {
 impl Name {
     fn of(key: &str) -> Self {
         cost::charge(key.len());
-        key.bytes().fold(Self { hash: 0, power: 1 }, |name, byte| {
-            name.then(Some(Self { hash: u64::from(byte).saturating_add(1), power: BASE }))
-        })
+        let (fours, rest) = key.as_bytes().as_chunks::<4>();
+        let hash = fours.iter().fold(0, |hash, four| {
+            // Four digits are less than 2^60.
+            let digits = four.iter().fold(0, |digits: u64, byte| next_digit(digits, *byte));
+            sum_of(hash, BASE4, digits)
+        });
+        let hash = rest.iter().fold(hash, |hash, byte| sum_of(hash, BASE, next_digit(0, *byte)));
+        Self { hash, power: power(key.len()) }
     }
 
     fn then(self, next: Option<Self>) -> Self {
         let Some(next) = next else { return self };
         Self {
-            hash: remainder(
-                u128::from(self.hash)
-                    .saturating_mul(next.power.into())
-                    .saturating_add(next.hash.into()),
-            ),
-            power: remainder(u128::from(self.power).saturating_mul(next.power.into())),
+            hash: sum_of(self.hash, next.power, next.hash),
+            power: sum_of(self.power, next.power, 0),
         }
     }
 }
 
 /// The prime is 2^61 − 1, so that a remainder needs no division.
 const PRIME: u64 = u64::MAX >> 3;
-const BASE: u64 = 0x0009_e377_9b97_f4a7;
+const BASE: u64 = 0x1_001d;
+/// The fourth power of the base.
+const BASE4: u64 = sum_of(sum_of(BASE, BASE, 0), sum_of(BASE, BASE, 0), 0);
 
-/// Returns the remainder of a product of two remainders, or of one and another remainder.
-fn remainder(product: u128) -> u64 {
-    let part = |number: u128| u64::try_from(number & u128::from(PRIME)).unwrap_or_default();
-    let (low, high) = (part(product), part(product.checked_shr(61).unwrap_or_default()));
-    let sum = low.saturating_add(high);
-    sum.checked_sub(PRIME).unwrap_or(sum)
+/// Returns the digits with one more, which is never 0: the lengths of texts count.
+const fn next_digit(digits: u64, byte: u8) -> u64 {
+    #[expect(clippy::as_conversions, reason = "`From` is not const")]
+    let digit = byte as u64 | 0x100;
+    digits.wrapping_mul(BASE).wrapping_add(digit)
+}
+
+/// Returns `one` × `other` + `more` modulo the prime. All three are at most 2^61, so that nothing wraps.
+const fn sum_of(one: u64, other: u64, more: u64) -> u64 {
+    #[expect(clippy::as_conversions, reason = "`From` is not const")]
+    let sum = (one as u128).wrapping_mul(other as u128).wrapping_add(more as u128);
+    #[expect(clippy::as_conversions, reason = "the parts of 2^122 in numbers of 61 bits")]
+    let (low, high) = (sum as u64 & PRIME, (sum >> 61) as u64);
+    let sum = low.wrapping_add(high);
+    if sum >= PRIME { sum.wrapping_sub(PRIME) } else { sum }
+}
+
+/// Returns the power of the base with the exponent `len`.
+fn power(mut len: usize) -> u64 {
+    let (mut power, mut square) = (1, BASE);
+    while len > 0 {
+        if len & 1 == 1 {
+            power = sum_of(power, square, 0);
+        }
+        (square, len) = (sum_of(square, square, 0), len >> 1);
+    }
+    power
 }
 
 #[cfg(test)]
@@ -157,5 +181,10 @@ mod tests {
         let (whole, one, other) = (Name::of("abcdef"), Name::of("abcd"), Name::of("ef"));
         assert!(one.then(Some(other)) == whole && one.then(None) == one);
         assert!(other.then(Some(one)) != whole && Name::of("") != Name::of("\0"));
+        let long = "0123456789".repeat(9);
+        for at in 0..long.len() {
+            let (one, other) = long.split_at(at);
+            assert!(Name::of(one).then(Some(Name::of(other))) == Name::of(&long), "{at}");
+        }
     }
 }
