@@ -24,8 +24,8 @@ use crate::openvino;
 ///   "header": {"length": 24},      overrides of computed fields; null for no header;
 ///                                  by default a .ptd has one, and a .pte with data
 ///   "data": [{"hex": "00ff"}, {"zeros": 8}, {"bytes": [1, 2]}],   from segment_base_offset on; also
-///            [{"xnnpack": {…}, "constants": 64, "size": 512}], a payload with that graph and so many
-///            bytes of constants, padded with zeros; or [{"mlx": {…}, "size": 512}], or
+///            [{"xnnpack": {…}, "constants": 64, "size": 512}], a payload with that graph and 64
+///            bytes of constants, padded with zeros to 512; or [{"mlx": {…}, "size": 512}], or
 ///            [{"native": {…}, "size": 512}], and so for "tosa"; or [{"vgf": {"modules": {…}, "sequence": {…},
 ///            "resources": {…}, "constants": [{…}]}, "size": 1024}]; or
 ///            [{"openvino": "<net>…</net>", "constants": 64, "size": 1024}]

@@ -5,6 +5,7 @@ use crate::tables::{At, Builder, Field, Version, number};
 use Field::{Number, To};
 
 mod data;
+mod payloads;
 mod programs;
 mod rules;
 
@@ -19,6 +20,9 @@ pub struct Family {
     pub subjects: &'static [&'static str],
     make: Box<dyn Fn(Version, usize) -> Made>,
 }
+
+/// A family that attacks rules: the name, the subjects and the maker.
+type RuleFamily = (&'static str, &'static [&'static str], fn(Builder, usize) -> Made);
 
 impl Family {
     fn new(name: impl Into<String>, make: impl Fn(Version, usize) -> Made + 'static) -> Self {
@@ -52,9 +56,9 @@ impl Family {
 
 /// Returns all families.
 pub fn families() -> Vec<Family> {
-    let rules = rules::FAMILIES
-        .iter()
-        .map(|&(name, subjects, make)| Family { subjects, ..Family::program(name, make) });
+    let rules = rules::FAMILIES.iter().chain(payloads::FAMILIES);
+    let rules =
+        rules.map(|&(name, subjects, make)| Family { subjects, ..Family::program(name, make) });
     rules.chain(programs::families()).chain(data::families()).collect()
 }
 

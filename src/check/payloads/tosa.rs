@@ -37,7 +37,7 @@ rules! {
         LOWER_AGAIN
         Crashes ["11.7"];
     TOSA_VALUE = Error "tosa-value"
-        "Each tensor and shape of a TOSA block has a name of its own, and is made once: before an operator or an output uses it."
+        "The names of the tensors and shapes of a TOSA block are unique, and each of them is defined once, before its first use."
         "The reference model refuses the graph, or crashes."
         LOWER_AGAIN
         Crashes ["11.7"];
@@ -57,7 +57,7 @@ rules! {
         LOWER_AGAIN
         Misreads ["11.7"];
     TOSA_TAG = Warning "tosa-tag"
-        "A TOSA operator without attributes has the empty table of its own, and a block lists an input once."
+        "A TOSA operator without attributes has the empty attribute table of its kind, and no block lists an input twice."
         "No known reader sees it."
         LOWER_AGAIN
         Ignores ["11.7"];

@@ -247,8 +247,9 @@ impl Operands<'_, '_> {
         })
     }
 
-    /// Returns the shape that `change` makes of `first`, if the inputs of `shapes` are constant shapes with so many
-    /// numbers for each axis.
+    /// Applies `change` to each axis of `first`, and returns the new shape. Each pair in `shapes` is the index of an
+    /// input and how many numbers it must have for each axis. Returns `None` if an input is no constant shape, and
+    /// `Some(None)` if it has another length.
     fn change(
         &self,
         first: Sizes,
@@ -263,7 +264,7 @@ impl Operands<'_, '_> {
         Some(first.map(change))
     }
 
-    /// Returns the axis of the attributes; `Some(None)` if it is none of so many.
+    /// Returns the axis of the attributes; `None` without one, and `Some(None)` if it is not less than `axes`.
     fn axis(&self, axes: usize) -> Option<Option<usize>> {
         let axis = usize::try_from(self.attributes?.number("axis")?);
         Some(axis.ok().filter(|axis| *axis < axes))
