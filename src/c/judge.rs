@@ -4,7 +4,7 @@ use core::ptr::NonNull;
 
 use pte_rs::check::{
     CheckDocument, CheckedFile, Checker, FindingRecord, Report, Severity, judge_on_one_thread,
-    judges_payloads_of, sarif,
+    judged_kind, sarif,
 };
 use pte_rs::payload::{Bundle, Unreadable};
 use pte_rs::quoted::UntrustedString;
@@ -137,22 +137,14 @@ fn judge(bytes: &[u8], options: &Options) -> Result<(CheckedFile, [u64; 3]), pte
         let program = program.and_then(|(start, end)| bytes.get(start..end)).unwrap_or_default();
         return judge_file(program, Some(range.start), name, options);
     }
-    let kind = match format {
-        ForeignFormat::Payload(_) => None,
-        ForeignFormat::EtDump => Some("etdump"),
-        ForeignFormat::EtRecord => Some("etrecord"),
-        ForeignFormat::Ptn => Some("ptn"),
-        _ => return judge_file(bytes, None, name, options),
-    };
+    if judged_kind(format).is_none() {
+        return judge_file(bytes, None, name, options);
+    }
     memory::reserve(of_tables(bytes.len()).saturating_add(of_findings(options)))?;
-    let is_judged = matches!(format, ForeignFormat::Payload(of) if judges_payloads_of(of));
-    match Checker::new().limits(options.limits).policy(options.policy()).check_payload(bytes) {
-        Ok(report) => {
-            let mut file = CheckedFile::payload(name, &report);
-            file.kind = kind.or(file.kind);
-            Ok((file, counts(&report)))
-        }
-        Err(Unreadable::Magic { .. }) if !is_judged => judge_file(bytes, None, name, options),
+    let checker = Checker::new().limits(options.limits).policy(options.policy());
+    match checker.check_other(bytes, format) {
+        Ok(Some(report)) => Ok((CheckedFile::other(name, format, &report), counts(&report))),
+        Ok(None) => judge_file(bytes, None, name, options),
         Err(why) => Ok(alone(CheckedFile::damaged(name, format, &why))),
     }
 }

@@ -9,7 +9,7 @@ use core::ops::Range;
 use super::constants::Constants;
 use super::external::ExternalTensors;
 use super::linked::{self, RuntimeBuild};
-use super::payloads::{self, NamedSizes};
+use super::payloads::{self, NamedSizes, judges_payloads_of};
 use super::policy::Policy;
 use super::report::{Findings, Report};
 use super::{contents, external, kind, memory, release, tables};
@@ -20,6 +20,18 @@ use pte_core::limits::Limits;
 use pte_core::payload::Unreadable;
 use pte_core::ptd::Ptd;
 use pte_core::pte::Pte;
+
+/// Returns what documents call the files of a format that [`Checker::check_other`] judges; `None` for other formats.
+#[must_use]
+pub fn judged_kind(format: ForeignFormat) -> Option<&'static str> {
+    Some(match format {
+        ForeignFormat::Payload(_) => "payload",
+        ForeignFormat::EtDump => "etdump",
+        ForeignFormat::EtRecord => "etrecord",
+        ForeignFormat::Ptn => "ptn",
+        _ => return None,
+    })
+}
 
 /// Judges files. Its settings say what is judged and how, and each check returns one report.
 ///
@@ -169,6 +181,28 @@ impl<'d> Checker<'d> {
         let mut report = out.report(&self.policy);
         report.sort();
         Ok(report)
+    }
+
+    /// Judges a file of `format`, which [`ForeignFormat::of_ends`] gives, as [`check_payload`](Self::check_payload)
+    /// does. Returns `None` if [`judged_kind`] has no name for it, and for a payload in an unknown form of a backend
+    /// without rules.
+    ///
+    /// # Errors
+    ///
+    /// [`Unreadable`] if the structure is broken.
+    pub fn check_other(
+        &self,
+        bytes: &[u8],
+        format: ForeignFormat,
+    ) -> Result<Option<Report>, Unreadable> {
+        if judged_kind(format).is_none() {
+            return Ok(None);
+        }
+        let has_rules = matches!(format, ForeignFormat::Payload(of) if judges_payloads_of(of));
+        match self.check_payload(bytes) {
+            Err(Unreadable::Magic { .. }) if !has_rules => Ok(None),
+            report => report.map(Some),
+        }
     }
 
     /// Judges the tables of a file, and the payloads that are in memory. No other segment is read.

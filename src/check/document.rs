@@ -6,7 +6,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Finding, MissingKeys, Report, Severity, Verdict};
+use super::{Finding, MissingKeys, Report, Severity, Verdict, judged_kind};
 use pte_core::error::Error;
 use pte_core::file::source::Source;
 use pte_core::foreign::ForeignFormat;
@@ -52,7 +52,7 @@ pub struct CheckDocument<'d> {
 pub struct CheckedFile {
     /// The path or the name of the file.
     pub path: UntrustedString,
-    /// `pte`, `ptd` or `payload`; `None` for a file that was refused, could not be read, or lacks
+    /// `pte`, `ptd`, or a name of [`judged_kind`]; `None` for a file that was refused, could not be read, or lacks
     /// what was requested.
     pub kind: Option<&'static str>,
     /// The name of the [`Verdict`]: `ok`, `incomplete` or `error`.
@@ -138,13 +138,14 @@ impl CheckedFile {
         }
     }
 
-    /// Returns the record of a payload without its program, with the findings of `report`.
+    /// Returns the record of a file of [`Checker::check_other`](super::Checker::check_other), with the findings of
+    /// `report`.
     #[must_use]
-    pub fn payload(path: impl Into<UntrustedString>, report: &Report) -> Self {
+    pub fn other(path: impl Into<UntrustedString>, format: ForeignFormat, report: &Report) -> Self {
         let findings = report.findings().iter();
         Self {
             path: path.into(),
-            kind: Some("payload"),
+            kind: judged_kind(format),
             verdict: report.verdict().name(),
             missing: MissingKeys::default(),
             findings: findings.map(|finding| FindingRecord::of(finding, None, |_| None)).collect(),

@@ -50,7 +50,7 @@ mod values;
 mod verdict;
 mod version;
 
-pub use checker::Checker;
+pub use checker::{Checker, judged_kind};
 pub use document::{
     ABSENT, ByteWindow, CheckDocument, CheckedFile, DOCS_URL, FindingRecord, RuleDocument,
     RuleRecord, RulesDocument, UNREADABLE,
@@ -59,7 +59,6 @@ pub use external::data_rule;
 pub use linked::RuntimeBuild;
 pub use loading::LoadMemory;
 pub use parallel::judge_on_one_thread;
-pub use payloads::judges_payloads_of;
 pub use policy::Policy;
 pub use preset::Preset;
 pub use pte_core::release::{NEWEST, NEWEST_VERSION, Release};

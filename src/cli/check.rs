@@ -4,10 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use pte::check::{
-    CheckDocument, CheckedFile, Checker, Policy, RuntimeBuild, judges_payloads_of, sarif,
-};
-use pte::payload::Unreadable;
+use pte::check::{CheckDocument, CheckedFile, Checker, Policy, RuntimeBuild, judged_kind, sarif};
 use pte::quoted::UntrustedString;
 use pte::{File, ForeignFormat, Ptd};
 use rayon::ThreadPoolBuilder;
@@ -15,6 +12,7 @@ use rayon::prelude::*;
 
 use super::Common;
 use super::config::ConfigArguments;
+use super::identity::identity;
 use super::input::{self, Bytes, Input, Streams};
 use super::output::{Content, Output, formatted};
 use super::problem::{Problem, Status, note};
@@ -273,23 +271,16 @@ impl Check {
         policy: &Policy,
         common: &Common,
     ) -> Result<Option<Outcome>, Problem> {
-        let kind = match format {
-            ForeignFormat::Payload(_) => None,
-            ForeignFormat::EtDump => Some("etdump"),
-            ForeignFormat::EtRecord => Some("etrecord"),
-            ForeignFormat::Ptn => Some("ptn"),
-            _ => return Ok(None),
-        };
-        let is_judged = matches!(format, ForeignFormat::Payload(of) if judges_payloads_of(of));
+        if judged_kind(format).is_none() {
+            return Ok(None);
+        }
         let limits = common.limits();
         let checker = Checker::new().limits(limits).policy(policy.clone());
-        match checker.check_payload(&bytes.all(name, &limits)?) {
+        match checker.check_other(&bytes.all(name, &limits)?, format) {
             Ok(report) => {
-                let mut file = CheckedFile::payload(name.clone(), &report);
-                file.kind = kind.or(file.kind);
-                Ok(Some(with_status(file)))
+                Ok(report
+                    .map(|report| with_status(CheckedFile::other(name.clone(), format, &report))))
             }
-            Err(Unreadable::Magic { .. }) if !is_judged => Ok(None),
             Err(why) => Err(Problem::invalid_as(name, format, why)),
         }
     }
@@ -362,7 +353,7 @@ fn distinct<'p>(files: &'p [PathBuf], common: &Common) -> Vec<&'p Path> {
     let mut seen = BTreeSet::new();
     let mut distinct = Vec::new();
     for path in files {
-        let is_repeated = input::identity(path).is_some_and(|identity| !seen.insert(identity));
+        let is_repeated = identity(path).is_some_and(|own| !seen.insert(own));
         if !is_repeated {
             distinct.push(path.as_path());
         } else if !common.quiet {

@@ -13,7 +13,8 @@ use pte::{File, Limits, Pte};
 
 use super::Common;
 use super::atomic::hard_links;
-use super::input::{Input, Readable, identity, open_regular};
+use super::identity::is_same;
+use super::input::{Input, Readable, open_regular};
 use super::problem::{Problem, Status, note};
 use super::save;
 use super::text::{bytes, name_of};
@@ -358,10 +359,7 @@ impl Edit {
 
 /// Returns `path`, the `.ptd`. A path that is also the output or the input is a usage error.
 fn apart(path: PathBuf, file: &Path, output: &Path) -> Result<PathBuf, Problem> {
-    let is_same = |other: &Path| {
-        path == other || identity(&path).is_some_and(|own| identity(other) == Some(own))
-    };
-    match is_same(output) || is_same(file) {
+    match is_same(&path, output) || is_same(&path, file) {
         true => Err(Problem::Usage(
             format!("{} is the program: name another .ptd with --ptd", name_of(&path)).into(),
         )),

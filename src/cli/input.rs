@@ -8,6 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use super::identity::identity;
 use super::output::{Output, Progress};
 use super::problem::Problem;
 use super::reserve::Reserved;
@@ -258,36 +259,6 @@ impl Readable for Input {
 
     fn shows_progress(&self) -> bool {
         self.progress
-    }
-}
-
-/// The identity of a file, which is the same for all paths to the file.
-#[cfg(unix)]
-pub(super) type Identity = (u64, u64);
-#[cfg(not(unix))]
-pub(super) type Identity = PathBuf;
-
-/// Returns the identity of the file at `path`, if the file exists.
-#[cfg(unix)]
-pub(super) fn identity(path: &Path) -> Option<Identity> {
-    use std::os::unix::fs::MetadataExt;
-    let metadata = metadata(path).ok()?;
-    Some((metadata.dev(), metadata.ino()))
-}
-
-#[cfg(not(unix))]
-pub(super) fn identity(path: &Path) -> Option<Identity> {
-    path.canonicalize().ok()
-}
-
-/// Returns the metadata of `path`. For `-`, they are those of standard input, which may be a
-/// redirected file.
-#[cfg(unix)]
-fn metadata(path: &Path) -> io::Result<fs::Metadata> {
-    use std::os::fd::AsFd;
-    match path.as_os_str() == "-" {
-        true => fs::File::from(io::stdin().as_fd().try_clone_to_owned()?).metadata(),
-        false => path.metadata(),
     }
 }
 

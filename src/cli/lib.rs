@@ -36,6 +36,7 @@ mod embed;
 mod extract;
 mod grammar;
 mod graph;
+mod identity;
 mod info;
 mod input;
 mod json;

@@ -16,6 +16,7 @@ use pte::quoted::UntrustedString;
 use serde::Serialize;
 
 use super::atomic::AtomicFile;
+use super::identity::is_same;
 use super::problem::Problem;
 
 /// Whether anything was written to a stream.
@@ -98,6 +99,7 @@ impl Output {
         inputs: &[PathBuf],
     ) -> Result<Self, Problem> {
         if let Some(path) = path
+            && path.is_file()
             && inputs.iter().any(|input| is_same(input, path))
         {
             let name = super::text::name_of(path);
@@ -165,31 +167,6 @@ impl Output {
             (None, Target::File(file)) => file.commit(),
         };
         done.map_err(|error| Problem::io(name, error))
-    }
-}
-
-/// Returns whether an input and an output are the same file, even under different paths.
-fn is_same(input: &Path, output: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::fd::AsFd;
-        use std::os::unix::fs::MetadataExt;
-        let input = match input.as_os_str() == "-" {
-            // Standard input may be a file, by redirection.
-            true => io::stdin()
-                .as_fd()
-                .try_clone_to_owned()
-                .map(fs::File::from)
-                .and_then(|file| file.metadata()),
-            false => input.metadata(),
-        };
-        if let (Ok(input), Ok(output)) = (input, output.metadata()) {
-            return output.is_file() && (input.dev(), input.ino()) == (output.dev(), output.ino());
-        }
-    }
-    match (input.canonicalize(), output.canonicalize()) {
-        (Ok(input), Ok(output)) => input == output,
-        _ => false,
     }
 }
 

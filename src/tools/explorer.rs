@@ -170,7 +170,7 @@ impl<'a> ExplorerDocument<'a> {
             _ => return Ok(None),
         };
         Ok(Some(contents.map(|contents| {
-            let checked = CheckedFile::payload(path.clone(), &Report::default());
+            let checked = CheckedFile::other(path.clone(), format, &Report::default());
             let findings = Findings::unjudged(checked);
             Self { path, bytes: Some(len), contents, findings }
         })))

@@ -120,7 +120,7 @@ fn referred(
     match judge.named.get(&key, true) {
         super::NamedSize::Missing => None,
         _ => {
-            let own = judge.named.own.get(key.as_str()).cloned().flatten();
+            let own = judge.named.own_range(&key);
             Some((own, key))
         }
     }

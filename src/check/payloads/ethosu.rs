@@ -12,11 +12,10 @@ use super::{BackendRules, Bytes, Judge, Subject, path_in_graph, reason};
 use crate::rule::{Rule, rules};
 use crate::site::{Plan, nbytes};
 use pte_core::backend::Backend;
-use pte_core::foreign::ForeignFormat;
+use pte_core::payload::Unreadable;
 use pte_core::payload::command_stream::registers::Access;
 use pte_core::payload::command_stream::{SCRATCH, Step, WEIGHTS, decode};
 use pte_core::payload::ethosu::{Blocks, End};
-use pte_core::payload::{Sections, Unreadable};
 
 rules! {
     "ethosu";
@@ -47,17 +46,15 @@ fn judge(
     payload: &Subject<'_>,
     bytes: &mut Bytes<'_>,
 ) -> Result<(), Unreadable> {
-    let read = |part| bytes.read(payload.part(part)).ok_or(());
-    let format = ForeignFormat::Payload(Backend::EthosU);
-    let sections = match Sections::of_file(format, payload.len, read) {
-        // The bytes are not in memory, or only this crate limits the number of sections.
-        Err(()) | Ok(None | Some(Err(Unreadable::Sections { .. }))) => return Ok(()),
-        Ok(Some(Err(why))) if payload.users.is_empty() => return Err(why),
-        Ok(Some(Err(why))) => {
+    let sections = match payload.sections(Backend::EthosU, bytes) {
+        // Only this crate limits the number of sections.
+        None | Some(Err(Unreadable::Sections { .. })) => return Ok(()),
+        Some(Err(why)) if payload.users.is_empty() => return Err(why),
+        Some(Err(why)) => {
             judge.report(payload.users, &ETHOSU_STREAM, || reason(&why));
             return Ok(());
         }
-        Ok(Some(Ok(sections))) => sections,
+        Some(Ok(sections)) => sections,
     };
     let blocks = Blocks::new(&sections);
     let mut site = Site { judge, payload };

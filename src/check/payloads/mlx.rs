@@ -16,8 +16,8 @@ use crate::rule::{Rule, rules};
 use crate::site::Plan;
 use pte_core::backend::Backend;
 use pte_core::error::PathComponent;
-use pte_core::payload::{Tables, TablesPlace, Unreadable};
-use pte_flat::bytes::{index, narrow, wide};
+use pte_core::payload::Unreadable;
+use pte_flat::bytes::{narrow, wide};
 use pte_flat::cost;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::{List, Raw, Table};
@@ -154,22 +154,15 @@ fn judge_payload(
     payload: &Subject<'_>,
     bytes: &mut Bytes<'_>,
 ) -> Result<(), Unreadable> {
-    let place = TablesPlace::of_payload(Backend::Mlx, payload.head, payload.len);
-    let Some(place) = place.transpose()? else { return Ok(()) };
-    let region = payload.part(place.range.clone());
-    let start = region.start;
-    let Some(region) = bytes.read(region) else { return Ok(()) };
-    let Some(graph) = Tables::read(&place, &region, judge.limits)?.root_as() else { return Ok(()) };
+    let Some(flatbuffer) = payload.flatbuffer(Backend::Mlx, bytes)? else { return Ok(()) };
+    let start = flatbuffer.start;
+    let Some(graph) = flatbuffer.tables(judge.limits)?.root_as() else { return Ok(()) };
     let site = Site { delegate: judge.delegate(payload.users.first()), start, graph };
     if !self::judge(&site, judge.named, judge.out) {
         return Ok(());
     }
-    for user in payload.users {
-        let Some((plan, _)) = judge.delegate(Some(user)) else { continue };
-        let calls = index(user.calls.start)..index(user.calls.end);
-        for (_, instruction, call) in judge.all_calls.get(calls).unwrap_or_default() {
-            calls::judge(&site, (plan, instruction, *call), judge.out);
-        }
+    for ((plan, _), instruction, call) in judge.calls(payload.users) {
+        calls::judge(&site, (plan, instruction, call), judge.out);
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use crate::rule::{Rule, rules};
 use crate::site::Plan;
 use pte_core::backend::Backend;
 use pte_core::error::PathComponent;
-use pte_core::payload::{Tables, TablesPlace, Unreadable};
+use pte_core::payload::Unreadable;
 use pte_flat::cost;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::{Raw, Table};
@@ -46,12 +46,9 @@ fn judge(
     payload: &Subject<'_>,
     bytes: &mut Bytes<'_>,
 ) -> Result<(), Unreadable> {
-    let place = TablesPlace::of_payload(Backend::Native, payload.head, payload.len);
-    let Some(place) = place.transpose()? else { return Ok(()) };
-    let region = payload.part(place.range.clone());
-    let start = region.start;
-    let Some(region) = bytes.read(region) else { return Ok(()) };
-    let tables = Tables::read(&place, &region, judge.limits)?;
+    let Some(flatbuffer) = payload.flatbuffer(Backend::Native, bytes)? else { return Ok(()) };
+    let start = flatbuffer.start;
+    let tables = flatbuffer.tables(judge.limits)?;
     let Some(program) = tables.root_as::<Program<'_>>() else { return Ok(()) };
     let delegate = judge.delegate(payload.users.first());
     for (nth, method) in (0..).zip(program.methods().into_iter().flatten()) {

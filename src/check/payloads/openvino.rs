@@ -6,14 +6,13 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{BackendRules, Bytes, Judge, Subject, path_in_graph, reason};
+use super::{BackendRules, Bytes, Judge, Subject, User, path_in_graph, reason};
 use crate::rule::rules;
 use crate::site::Plan;
 use pte_core::backend::Backend;
-use pte_core::foreign::ForeignFormat;
 use pte_core::payload::openvino::{End, Model};
 use pte_core::payload::{Sections, Unreadable};
-use pte_flat::bytes::{index, wide};
+use pte_flat::bytes::wide;
 use pte_flat::cost;
 use pte_flat::quoted::Quoted;
 use pte_schema::program::TensorShapeDynamism;
@@ -48,9 +47,7 @@ fn judge(
         // The bytes are not in memory, or the payload is of another plugin.
         Ok(None) => Ok(()),
         Ok(Some(model)) => {
-            for user in payload.users {
-                calls(judge, user, &model);
-            }
+            calls(judge, payload.users, &model);
             Ok(())
         }
         Err(why) if payload.users.is_empty() => Err(why),
@@ -65,9 +62,7 @@ fn judge(
 
 /// Reads the model; `None` if it is not known.
 fn model(payload: &Subject<'_>, bytes: &mut Bytes<'_>) -> Result<Option<Model>, Unreadable> {
-    let read = |part| bytes.read(payload.part(part)).ok_or(());
-    let format = ForeignFormat::Payload(Backend::OpenVino);
-    let Ok(Some(sections)) = Sections::of_file(format, payload.len, read) else { return Ok(None) };
+    let Some(sections) = payload.sections(Backend::OpenVino, bytes) else { return Ok(None) };
     let Sections { sections, .. } = sections?;
     let [custom, constants, model] = sections.as_slice() else { return Ok(None) };
     for (part, next) in [(custom, constants), (constants, model)] {
@@ -87,16 +82,14 @@ fn model(payload: &Subject<'_>, bytes: &mut Bytes<'_>) -> Result<Option<Model>, 
 }
 
 /// Judges the calls of a delegate.
-fn calls(judge: &mut Judge<'_, '_, '_, '_>, user: &super::User, model: &Model) {
-    let Some((plan, _)) = judge.delegate(Some(user)) else { return };
+fn calls(judge: &mut Judge<'_, '_, '_, '_>, users: &[User], model: &Model) {
     let count = model.inputs.len().saturating_add(model.outputs.len());
-    let calls = index(user.calls.start)..index(user.calls.end);
-    for (_, instruction, call) in judge.all_calls.get(calls).unwrap_or_default() {
+    for ((plan, _), instruction, call) in judge.calls(users) {
         let args = call.args().unwrap_or_default();
         let message = if args.len() != count {
             let has = args.len();
             Some(format!("the call has {has} arguments, and the model {count} inputs and outputs"))
-        } else if !judge.calls.pay(wide(count)) {
+        } else if !judge.work.pay(wide(count)) {
             Some("the calls name more arguments than are judged".into())
         } else {
             cost::charge(count);

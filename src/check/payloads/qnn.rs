@@ -11,11 +11,10 @@ use crate::rule::{Rule, rules};
 use crate::site::Plan;
 use pte_core::backend::Backend;
 use pte_core::error::PathComponent;
-use pte_core::foreign::ForeignFormat;
 use pte_core::limits::Limits;
+use pte_core::payload::Unreadable;
 use pte_core::payload::qnn_options::{self, QnnOptions};
-use pte_core::payload::{Sections, Unreadable};
-use pte_flat::bytes::{array_at, index};
+use pte_flat::bytes::array_at;
 use pte_flat::cost;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::Table;
@@ -78,16 +77,14 @@ fn judge_payload(
         judge.report(users, &QNN_PAYLOAD, message);
         return Ok(());
     }
-    let read = |part| bytes.read(payload.part(part)).ok_or(());
-    let sections = match Sections::of_file(ForeignFormat::Payload(Backend::Qnn), len, read) {
-        Ok(Some(Ok(found))) => found.sections,
-        Ok(Some(Err(why))) if users.is_empty() => return Err(why),
-        Ok(Some(Err(why))) => {
+    let sections = match payload.sections(Backend::Qnn, bytes) {
+        Some(Ok(found)) => found.sections,
+        Some(Err(why)) if users.is_empty() => return Err(why),
+        Some(Err(why)) => {
             judge.report(users, &QNN_PAYLOAD, || reason(&why));
             return Ok(());
         }
-        // The bytes are not in memory.
-        Ok(None) | Err(()) => return Ok(()),
+        None => return Ok(()),
     };
     // Payloads of releases 0.6 and 0.7, and those without a header, have no signature.
     if sections.first().is_some_and(|section| section.name == CONTEXT) {
@@ -107,22 +104,18 @@ fn judge_payload(
             }
         }
     }
-    for user in users {
-        let Some((plan, _)) = judge.delegate(Some(user)) else { continue };
-        let calls = index(user.calls.start)..index(user.calls.end);
-        for (_, instruction, call) in judge.all_calls.get(calls).unwrap_or_default() {
-            let args = call.args().unwrap_or_default();
-            cost::charge(args.len());
-            let is_tensor = |arg: i32| match plan.value(arg.into()) {
-                // Other rules report an argument that does not exist.
-                None | Some(KernelTypes::Tensor(_)) => true,
-                Some(_) => false,
-            };
-            if let Some((nth, arg)) = args.iter().enumerate().find(|(_, arg)| !is_tensor(*arg)) {
-                let kind = plan.kind_name(arg).unwrap_or("nothing");
-                let message = || format!("argument {nth} is {kind}: the runtime takes a Tensor");
-                plan.find_instruction(judge.out, &QNN_CALL, instruction, &[], message);
-            }
+    for ((plan, _), instruction, call) in judge.calls(users) {
+        let args = call.args().unwrap_or_default();
+        cost::charge(args.len());
+        let is_tensor = |arg: i32| match plan.value(arg.into()) {
+            // Other rules report an argument that does not exist.
+            None | Some(KernelTypes::Tensor(_)) => true,
+            Some(_) => false,
+        };
+        if let Some((nth, arg)) = args.iter().enumerate().find(|(_, arg)| !is_tensor(*arg)) {
+            let kind = plan.kind_name(arg).unwrap_or("nothing");
+            let message = || format!("argument {nth} is {kind}: the runtime takes a Tensor");
+            plan.find_instruction(judge.out, &QNN_CALL, instruction, &[], message);
         }
     }
     Ok(())

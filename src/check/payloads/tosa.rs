@@ -15,7 +15,7 @@ use crate::rule::{Rule, rules};
 use crate::site::Plan;
 use pte_core::backend::Backend;
 use pte_core::error::PathComponent;
-use pte_core::payload::{Tables, TablesPlace, Unreadable};
+use pte_core::payload::Unreadable;
 use pte_flat::bytes::{index, narrow, wide};
 use pte_flat::cost;
 use pte_flat::quoted::Quoted;
@@ -91,12 +91,9 @@ fn graphs(
     payload: &Subject<'_>,
     bytes: &mut Bytes<'_>,
 ) -> Result<(), Unreadable> {
-    let place = TablesPlace::of_payload(Backend::Tosa, payload.head, payload.len);
-    let Some(place) = place.transpose()? else { return Ok(()) };
-    let region = payload.part(place.range.clone());
-    let start = region.start;
-    let Some(region) = bytes.read(region) else { return Ok(()) };
-    let tables = Tables::read(&place, &region, judge.limits)?;
+    let Some(flatbuffer) = payload.flatbuffer(Backend::Tosa, bytes)? else { return Ok(()) };
+    let start = flatbuffer.start;
+    let tables = flatbuffer.tables(judge.limits)?;
     let Some(graph) = tables.root_as::<TosaGraph<'_>>() else { return Ok(()) };
     let delegate = judge.delegate(payload.users.first());
     let version = graph.version().map(|version| (version._major(), version._minor()));

@@ -13,9 +13,8 @@ use crate::rule::{Rule, rules};
 use crate::site::Plan;
 use pte_core::backend::Backend;
 use pte_core::error::PathComponent;
-use pte_core::foreign::ForeignFormat;
 use pte_core::payload::vgf::{Constant, section};
-use pte_core::payload::{Sections, Unreadable, vgf};
+use pte_core::payload::{Unreadable, vgf};
 use pte_flat::bytes::{index, wide};
 use pte_flat::quoted::Quoted;
 use pte_flat::view::{List, Raw, Table};
@@ -81,10 +80,7 @@ fn judge(
     payload: &Subject<'_>,
     bytes: &mut Bytes<'_>,
 ) -> Result<(), Unreadable> {
-    let format = ForeignFormat::Payload(Backend::Vgf);
-    let read = |part| bytes.read(payload.part(part)).ok_or(());
-    // The bytes are not in memory.
-    let Ok(Some(sections)) = Sections::of_file(format, payload.len, read) else { return Ok(()) };
+    let Some(sections) = payload.sections(Backend::Vgf, bytes) else { return Ok(()) };
     let sections = sections?;
     let mut read = |name| {
         let range = section(&sections, name)?;
@@ -125,12 +121,8 @@ fn judge(
     if !is_sound {
         return Ok(());
     }
-    for user in payload.users {
-        let Some((plan, _)) = judge.delegate(Some(user)) else { continue };
-        let range = index(user.calls.start)..index(user.calls.end);
-        for (_, instruction, call) in judge.all_calls.get(range).unwrap_or_default() {
-            calls::judge(tables.sequence, &resources, (plan, instruction, *call), judge.out);
-        }
+    for ((plan, _), instruction, call) in judge.calls(payload.users) {
+        calls::judge(tables.sequence, &resources, (plan, instruction, call), judge.out);
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use crate::rule::{Rule, rules};
 use crate::site::Plan;
 use pte_core::backend::Backend;
 use pte_core::error::PathComponent;
-use pte_core::payload::{Tables, TablesPlace, Unreadable, vulkan};
+use pte_core::payload::{Unreadable, vulkan};
 use pte_core::release::Release;
 use pte_flat::bytes::index;
 use pte_flat::view::{List, Raw, Table};
@@ -156,13 +156,10 @@ fn judge_payload(
 ) -> Result<(), Unreadable> {
     // Until the graph is read, it may request any key.
     let was_incomplete = core::mem::replace(&mut judge.requested.is_incomplete, true);
-    let place = TablesPlace::of_payload(Backend::Vulkan, payload.head, payload.len);
-    let Some(place) = place.transpose()? else { return Ok(()) };
     let constants = vulkan::constants(payload.head, payload.len)?;
-    let region = payload.part(place.range.clone());
-    let start = region.start;
-    let Some(region) = bytes.read(region) else { return Ok(()) };
-    let tables = Tables::read(&place, &region, judge.limits)?;
+    let Some(flatbuffer) = payload.flatbuffer(Backend::Vulkan, bytes)? else { return Ok(()) };
+    let start = flatbuffer.start;
+    let tables = flatbuffer.tables(judge.limits)?;
     let Some(graph) = tables.root_as::<VkGraph<'_>>() else { return Ok(()) };
     judge.requested.is_incomplete = was_incomplete;
     let keys = graph.constants().into_iter().flatten().filter_map(VkBytes::named_key);
@@ -173,13 +170,9 @@ fn judge_payload(
     let site = Site { delegate, start, graph, release, values };
     let len = constants.end.saturating_sub(constants.start);
     let Some(judged) = self::judge(&site, judge.named, len, judge.out) else { return Ok(()) };
-    for user in payload.users {
-        let Some((plan, nth)) = judge.delegate(Some(user)) else { continue };
-        let range = index(user.calls.start)..index(user.calls.end);
-        let site = Site { delegate: Some((plan, nth)), start, graph, release, values };
-        for (_, instruction, call) in judge.all_calls.get(range).unwrap_or_default() {
-            calls::judge(&site, &judged, (plan, instruction, *call), judge.out);
-        }
+    for (delegate, instruction, call) in judge.calls(payload.users) {
+        let site = Site { delegate: Some(delegate), start, graph, release, values };
+        calls::judge(&site, &judged, (delegate.0, instruction, call), judge.out);
     }
     Ok(())
 }

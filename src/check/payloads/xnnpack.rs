@@ -8,7 +8,7 @@
 use alloc::borrow::Cow;
 use alloc::string::String;
 
-pub(super) use self::calls::Calls;
+pub(super) use self::calls::Seen;
 use self::order::Order;
 use self::packed::{GraphLayers, Packed};
 use self::plain::Vtables;
@@ -221,16 +221,12 @@ fn judge_payload(
         Place::Named(key, len) => named.bytes(key, len, bytes),
     };
     let site = Site::new(judge.delegate(payload.users.first()), payload.start, &graph);
-    let packed = graph.keys().next().is_some().then_some(&mut judge.calls.packed);
+    let packed = graph.keys().next().is_some().then_some(&mut judge.xnnpack.packed);
     let judged = self::judge(&site, named, packed, &mut read, judge.out);
     let Some(judged) = judged else { return Ok(()) };
-    for user in payload.users {
-        let Some(delegate) = judge.delegate(Some(user)) else { continue };
-        let site = Site::new(Some(delegate), payload.start, &graph);
-        let range = index(user.calls.start)..index(user.calls.end);
-        for (_, instruction, call) in judge.all_calls.get(range).unwrap_or_default() {
-            judge.calls.judge(&site, delegate, &judged, instruction, *call, judge.out);
-        }
+    for call in judge.calls(payload.users) {
+        let site = Site::new(Some(call.0), payload.start, &graph);
+        judge.xnnpack.judge(&site, &judged, call, &mut judge.work, judge.out);
     }
     Ok(())
 }

@@ -9,7 +9,8 @@ use pte::model::{ExternalError, Image, ModelError, SharedPtd};
 use pte::{File, Handle, Limits};
 
 use super::{Data, Edit, current, refuse_hard_links};
-use crate::input::{self, Input, Readable, identity};
+use crate::identity::is_same;
+use crate::input::{self, Input, Readable};
 use crate::problem::{Problem, Status, note};
 use crate::text::{bytes as formatted, name_of};
 use crate::{Common, save};
@@ -144,10 +145,6 @@ fn proven<'m>(
     let opened = save::proven(image.map_err(unwritable)?, &name_of(path), limits)?;
     save::refuse_new_errors(&opened, &name_of(path), known, limits)?;
     Ok(opened)
-}
-
-fn is_same(a: &Path, b: &Path) -> bool {
-    a == b || identity(a).is_some_and(|own| identity(b) == Some(own))
 }
 
 fn clash(input: &Input, error: &ExternalError) -> Problem {

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use pte::map::{DuplicateGroup, Duplicates, StoredFile};
 
 use crate::Common;
-use crate::input::{self, CHUNK, Identity, Input, Readable};
+use crate::identity::{Identity, identity};
+use crate::input::{self, CHUNK, Input, Readable};
 use crate::output::Output;
 use crate::problem::{BOLD, DIM, NAME, Problem};
 #[cfg(feature = "remote")]
@@ -32,7 +33,7 @@ impl StoredFiles {
         if remote::url_of(path).is_some() {
             return;
         }
-        if input::identity(path).is_some_and(|identity| !self.seen.insert(identity)) {
+        if identity(path).is_some_and(|own| !self.seen.insert(own)) {
             return;
         }
         if input::is_stream(path) {

@@ -5,6 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::super::budget::Work;
 use super::packed::Packed;
 use super::shape::{MOST_DIMENSIONS, Shape, bits, is_small};
 use super::shapes::{Fault, ShapeRelease};
@@ -22,36 +23,34 @@ use pte_schema::program::view::{DelegateCall, Tensor};
 use pte_schema::scalar::ScalarType;
 use pte_schema::xnnpack::XNNDatatype;
 
-/// What is kept of all graphs: the work budget for their calls, in values and nodes that are visited.
-pub(in crate::payloads) struct Calls {
-    left: u64,
+/// What was seen in the graphs of a file.
+#[derive(Default)]
+pub(in crate::payloads) struct Seen {
     /// The layers with named weights.
     pub(super) packed: Packed,
     /// The argument shapes that were already judged, with the index of the method and the delegate.
-    seen: BTreeSet<(u32, u32, Vec<u64>)>,
+    shapes: BTreeSet<(u32, u32, Vec<u64>)>,
 }
 
-impl Calls {
-    /// Returns the budget for a file of `len` bytes.
-    pub(in crate::payloads) fn new(len: u64) -> Self {
-        Self { left: len.max(LEAST_WORK), packed: Packed::default(), seen: BTreeSet::new() }
-    }
-
+impl Seen {
     /// Judges a call of a graph.
     pub(in crate::payloads) fn judge<'p>(
         &mut self,
         site: &Site<'_, 'p>,
-        (plan, delegate): (&Plan<'_, '_>, u32),
         judged: &Judged<'p>,
-        instruction: &Instruction<'_>,
-        call: DelegateCall<'_>,
+        ((plan, delegate), instruction, call): (
+            (&Plan<'_, '_>, u32),
+            &Instruction<'_>,
+            DelegateCall<'_>,
+        ),
+        work: &mut Work,
         out: &mut Findings,
     ) {
         let mut find = |rule, message: String| {
             plan.find_instruction(out, rule, instruction, &[], || message);
         };
         let values = wide(judged.values.all().len());
-        if !self.pay(values) {
+        if !work.pay(values) {
             return find(&XNNPACK_SHAPE, TOO_MUCH.into());
         }
         let mut shapes = Vec::new();
@@ -70,12 +69,12 @@ impl Calls {
                 [rank, arg.is_static.into()].into_iter().chain(arg.shape.sizes().iter().copied())
             })
             .collect();
-        cost::look_up("", self.seen.len());
-        if !self.seen.insert((plan.nth, delegate, key)) {
+        cost::look_up("", self.shapes.len());
+        if !self.shapes.insert((plan.nth, delegate, key)) {
             return;
         }
         let nodes = site.root().xnodes().map_or(0, |nodes| wide(nodes.len()));
-        if !self.pay(nodes) {
+        if !work.pay(nodes) {
             return find(&XNNPACK_SHAPE, TOO_MUCH.into());
         }
         let current = propagate(site, &judged.values, &shapes, ShapeRelease::Current);
@@ -87,14 +86,6 @@ impl Calls {
             Err(Fault::Refused(message)) if is_old(&message) => {}
             Err(Fault::Refused(message) | Fault::Unsafe(message)) => find(&XNNPACK_SHAPE, message),
         }
-    }
-
-    /// Charges `work` to the budget. Returns `false` if the budget is exceeded.
-    /// Charges work to the budget. Returns `false` if the budget does not cover it.
-    pub(in crate::payloads) fn pay(&mut self, work: u64) -> bool {
-        let left = self.left.checked_sub(work);
-        self.left = left.unwrap_or_default();
-        left.is_some()
     }
 }
 
@@ -245,6 +236,3 @@ fn dynamic_fits(value: &Value<'_>, shape: &Shape) -> Result<(), Fault> {
 
 /// The message for a call that is not judged, since the budget is spent.
 const TOO_MUCH: &str = "the calls of large graphs are too many to judge them all";
-
-/// The budget of a small file, in values and nodes.
-const LEAST_WORK: u64 = 1 << 18;
