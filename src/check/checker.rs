@@ -279,6 +279,8 @@ impl<'d> Checker<'d> {
         };
         if self.scans {
             contents::scan(file, source, progress, &mut out)?;
+            #[cfg(feature = "sha2")]
+            contents::judge_digests(file, source, &self.limits, &mut out)?;
         }
         let externals = self.judge_tables(file, &constants, &mut out);
         if let File::Pte(pte) = file {

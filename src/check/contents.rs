@@ -24,8 +24,12 @@ use pte_flat::view::Table;
 use pte_schema::program::DataLocation;
 
 mod code;
+#[cfg(feature = "sha2")]
+mod digest;
 mod scan;
 
+#[cfg(feature = "sha2")]
+pub(super) use digest::judge as judge_digests;
 pub(super) use scan::scan;
 
 rules! {
@@ -46,6 +50,11 @@ rules! {
         "Weights contain no such thing: it may have been hidden there."
         "Do not trust the file before you know what reads these bytes."
         Ignores ["6.6", "9.1"];
+    NAMED_KEY_DIGEST = Warning "named-key-digest"
+        "A key of named data that is a SHA-256 is that of its data (in a scan of all bytes)."
+        "Builds with XNNPACK's weights cache take equal keys for equal weights, in all models of a process."
+        "Lower the model again, or give the data another key."
+        Misreads ["11.3"];
     PAYLOAD_MAGIC = Warning "payload-magic"
         "A delegate's payload begins as those of its backend do."
         "The backend refuses it, or takes it for something else."

@@ -61,12 +61,12 @@ rules! {
         "Lower the model again with the backend of a current release."
         Misreads ["11.7"];
     DELEGATE_KEY_UNRESOLVED = Error "delegate-key-unresolved"
-        "The data that a payload of XNNPACK, Vulkan or MLX uses by a key is in the program or in one of the .ptd files."
+        "The data that a payload uses by a key is in the program or in one of the .ptd files."
         "The backend refuses its payload, or reads through a null pointer where no data has a key."
         "Give the .ptd that was written with this program: `--with FILE` or `--with FOLDER`."
         Crashes ["6.7", "7.4.21", "7.6.19", "7.7.23", "11.3", "11.9", "11.11"];
     DELEGATE_KEY_SHORT = Error "delegate-key-short"
-        "The data that a payload of XNNPACK, Vulkan or MLX uses by a key has the bytes that the payload says."
+        "The data that a payload uses by a key has the bytes that the payload says."
         "The backend never compares the sizes, and reads past the data."
         "Use the .ptd that was written with this program."
         Misreads ["6.7", "7.7.23", "11.3", "11.9", "11.11"];

@@ -48,6 +48,10 @@ impl Preset {
             ("jump-to-itself", "The same, in one instruction."),
             ("paths-leaked", "The uploader publishes names of users and folders."),
             ("gap-not-zero", "Bytes that no runtime reads may hide something."),
+            (
+                "named-key-digest",
+                "The data may replace the weights of another model in one process.",
+            ),
             ("padding-not-zero", "The same, behind the header."),
             ("trailing-bytes", "The same, behind the last segment: a second file may be there."),
             ("segment-unreferenced", "The same, in a separate segment."),

@@ -376,6 +376,38 @@ fn other_files_on_standard_input_are_judged_as_by_their_path() {
     }
 }
 
+/// Payloads of MLX and of the native backend name their constants by keys.
+#[test]
+fn keys_of_mlx_and_native_payloads_are_missing_until_their_data_is_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (mlx, data) = (path("mlx.pte"), path("mlx.ptd"));
+    good(&["edit", "-q", "tests/data/pte/mlx_mlp.pte", "--externalize", "all", "-o", &mlx]);
+    let native = "tests/data/pte/native_mlp.pte";
+    let weights = "tests/data/ptd/native_mlp.native_weights.ptd";
+    let judged = |args: &[&str]| {
+        let done = run(&[&["check", "--json"], args].concat(), None, &[]);
+        let found: Value = serde_json::from_slice(&done.stdout).unwrap();
+        let file = &found["files"][0];
+        let keys = file["missing"]["keys"].as_array().map_or(0, Vec::len);
+        (file["verdict"].as_str().unwrap().to_owned(), keys)
+    };
+    for (program, own, other) in [(mlx.as_str(), data.as_str(), weights), (native, weights, &data)]
+    {
+        assert_eq!(judged(&[program]), ("incomplete".into(), 4), "{program}");
+        assert_eq!(judged(&[program, "--with", own]), ("ok".into(), 0), "{program}");
+        assert_eq!(judged(&[program, "--with", other]).0, "error", "{program}");
+    }
+    // One weight of the native program has 4 bytes in place of 2,048.
+    let short = path("short.ptd");
+    let header = br#"{"ls.0.weight":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#;
+    let parts = [&(header.len() as u64).to_le_bytes()[..], header, &[0; 4]];
+    fs::write(path("short.safetensors"), parts.concat()).unwrap();
+    good(&["convert", &path("short.safetensors"), "-o", &short]);
+    let done = run(&["check", "--json", native, "--with", &short], None, &[]);
+    assert!(text(&done.stdout).contains("delegate-key-short"), "{}", text(&done.stdout));
+}
+
 /// A folder has two good files and a broken one, and is named twice.
 #[test]
 fn check_of_several_files_ends_with_a_summary() {

@@ -146,7 +146,7 @@ impl Counts {
 }
 
 pub(super) const JUDGED: BackendRules =
-    BackendRules { backend: Backend::Mlx, has_keys: false, judge: judge_payload };
+    BackendRules { backend: Backend::Mlx, has_keys: true, judge: judge_payload };
 
 /// Judges a payload: its header and its graph, and then the calls of its delegates.
 fn judge_payload(
@@ -154,9 +154,13 @@ fn judge_payload(
     payload: &Subject<'_>,
     bytes: &mut Bytes<'_>,
 ) -> Result<(), Unreadable> {
+    // Until the graph is read, it may request any key.
+    let was_incomplete = core::mem::replace(&mut judge.requested.is_incomplete, true);
     let Some(flatbuffer) = payload.flatbuffer(Backend::Mlx, bytes)? else { return Ok(()) };
     let start = flatbuffer.start;
     let Some(graph) = flatbuffer.tables(judge.limits)?.root_as() else { return Ok(()) };
+    judge.requested.is_incomplete = was_incomplete;
+    judge.requested.add(tensors::named(graph).filter_map(|(_, slot)| slot.name()));
     let site = Site { delegate: judge.delegate(payload.users.first()), start, graph };
     if !self::judge(&site, judge.named, judge.out) {
         return Ok(());

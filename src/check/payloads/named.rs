@@ -19,7 +19,7 @@ pub(crate) struct NamedSizes<'d> {
     others: BTreeMap<&'d str, (u32, u32)>,
     data: Option<&'d [Ptd<'d>]>,
     /// Whether a key that is not found may be in a `.ptd` that the caller did not give.
-    may_be_elsewhere: bool,
+    pub(super) may_be_elsewhere: bool,
     /// Whether the payloads belong to a program.
     is_program: bool,
 }

@@ -3,8 +3,12 @@
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
-use super::{BackendRules, Bytes, Judge, Subject, path_in_graph};
+use super::{
+    BackendRules, Bytes, DELEGATE_KEY_SHORT, DELEGATE_KEY_UNRESOLVED, Judge, NamedSize, NamedSizes,
+    Subject, path_in_graph,
+};
 use crate::report::Findings;
 use crate::rule::{Rule, rules};
 use crate::site::Plan;
@@ -14,8 +18,10 @@ use pte_core::payload::Unreadable;
 use pte_flat::cost;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::{Raw, Table};
-use pte_schema::native::view::{Argument, ArgumentValue, Graph, Method, Node, Program};
-use pte_schema::native::{OpKind, OutputValueKind};
+use pte_schema::native::view::{
+    Argument, ArgumentValue, Graph, Method, NamedTensorRef, Node, Program, QuantScheme, TensorMeta,
+};
+use pte_schema::native::{OpKind, OutputValueKind, ScalarType};
 
 rules! {
     "native";
@@ -38,7 +44,7 @@ rules! {
 }
 
 pub(super) const JUDGED: BackendRules =
-    BackendRules { backend: Backend::Native, has_keys: false, judge };
+    BackendRules { backend: Backend::Native, has_keys: true, judge };
 
 /// Judges a payload.
 fn judge(
@@ -46,14 +52,26 @@ fn judge(
     payload: &Subject<'_>,
     bytes: &mut Bytes<'_>,
 ) -> Result<(), Unreadable> {
+    // Until the graphs are read, they may request any key.
+    let was_incomplete = core::mem::replace(&mut judge.requested.is_incomplete, true);
     let Some(flatbuffer) = payload.flatbuffer(Backend::Native, bytes)? else { return Ok(()) };
     let start = flatbuffer.start;
     let tables = flatbuffer.tables(judge.limits)?;
     let Some(program) = tables.root_as::<Program<'_>>() else { return Ok(()) };
+    judge.requested.is_incomplete = was_incomplete;
     let delegate = judge.delegate(payload.users.first());
     for (nth, method) in (0..).zip(program.methods().into_iter().flatten()) {
         let path = [PathComponent::Field("methods"), PathComponent::Index(nth)];
-        Site { delegate, start, path }.method(method, judge.out);
+        let site = Site { delegate, start, path };
+        site.method(method, judge.out);
+        let mut keys = Vec::new();
+        for constant in method.constants().into_iter().flatten() {
+            keys.extend(constant.data_key());
+            keys.extend(constant.meta().into_iter().flat_map(quantization_keys));
+            site.data(constant, judge.named, judge.out);
+        }
+        method.graph().into_iter().for_each(|graph| keys_of(graph, &mut keys));
+        judge.requested.add(keys.into_iter().filter(|key| !key.is_empty()));
     }
     Ok(())
 }
@@ -106,6 +124,31 @@ impl Site<'_> {
                 self.find(out, &NATIVE_META, buffer.raw(), || {
                     format!("the mutable buffer {} has no tensor value", Quoted(name))
                 });
+            }
+        }
+    }
+
+    /// Judges the named data of a constant.
+    fn data(&self, constant: NamedTensorRef<'_>, named: &NamedSizes<'_>, out: &mut Findings) {
+        let Some(key) = constant.data_key().filter(|key| !key.is_empty()) else { return };
+        match named.get(key, true) {
+            NamedSize::Elsewhere => {}
+            // Keys are names of parameters, so that any key may be one of a writer.
+            NamedSize::Missing if named.may_be_elsewhere => {}
+            NamedSize::Missing => {
+                self.find(out, &DELEGATE_KEY_UNRESOLVED, constant.raw(), || {
+                    format!("no data has the key {}", Quoted(key))
+                });
+            }
+            NamedSize::Bytes(bytes) => {
+                let size = constant.meta().and_then(size_of).filter(|size| *size > bytes);
+                if let Some(size) = size {
+                    self.find(out, &DELEGATE_KEY_SHORT, constant.raw(), || {
+                        let (name, key) =
+                            (Quoted(constant.name().unwrap_or_default()), Quoted(key));
+                        format!("constant {name} takes {size} bytes, and {key} has {bytes}")
+                    });
+                }
             }
         }
     }
@@ -245,6 +288,49 @@ impl Site<'_> {
             self.find(out, &NATIVE_VALUE, at, || format!("there is no value {} yet", Quoted(name)));
         }
     }
+}
+
+/// Returns the size of a constant in bytes, at most `u64::MAX`. `None` if its datatype, its layout or a size is unknown.
+fn size_of(meta: TensorMeta<'_>) -> Option<u64> {
+    if meta.quant().is_some() {
+        return None;
+    }
+    let mut bytes: u64 = match meta.dtype() {
+        ScalarType::BYTE | ScalarType::CHAR | ScalarType::BOOL => 1,
+        ScalarType::SHORT | ScalarType::HALF | ScalarType::BFLOAT16 | ScalarType::UINT16 => 2,
+        ScalarType::INT | ScalarType::FLOAT | ScalarType::UINT32 => 4,
+        ScalarType::LONG | ScalarType::DOUBLE | ScalarType::UINT64 => 8,
+        _ => return None,
+    };
+    for dim in meta.sizes().into_iter().flatten() {
+        let size = Some(dim.max()).filter(|max| *max == dim.min())?;
+        bytes = bytes.saturating_mul(u64::try_from(size).ok()?);
+    }
+    Some(bytes)
+}
+
+/// Adds the keys of the scales and zero points in a graph and the graphs inside it.
+fn keys_of<'p>(graph: Graph<'p>, keys: &mut Vec<&'p str>) {
+    let metas = graph.tensor_values().into_iter().flatten().filter_map(|value| value.meta());
+    keys.extend(metas.flat_map(quantization_keys));
+    let inputs =
+        graph.nodes().into_iter().flatten().flat_map(|node| node.inputs().into_iter().flatten());
+    for argument in inputs.filter_map(|input| input.arg()?.value()) {
+        if let ArgumentValue::GraphArg(inner) = argument {
+            inner.graph().into_iter().for_each(|inner| keys_of(inner, keys));
+        }
+    }
+}
+
+/// Returns the keys of the scales and zero points of a tensor.
+fn quantization_keys<'p>(meta: TensorMeta<'p>) -> impl Iterator<Item = &'p str> {
+    let scheme = meta.quant().and_then(|quant| quant.scheme());
+    let group = match scheme {
+        Some(QuantScheme::AffineGroup(group)) => Some(group),
+        _ => None,
+    };
+    let keys = group.map(|group| [group.scale_data_key(), group.zero_point_data_key()]);
+    keys.into_iter().flatten().flatten()
 }
 
 fn has(names: &Defined<'_>, name: &str) -> bool {

@@ -12,8 +12,16 @@ use pte_flat::cost;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::Table;
 use pte_schema::mlx::SlotType;
-use pte_schema::mlx::view::TensorMeta;
+use pte_schema::mlx::view::{MLXGraph, NamedSlot, TensorMeta};
 use pte_schema::scalar::ScalarType;
+
+/// Returns the constants that are named data, each with its name, which is the key.
+pub(super) fn named<'p>(graph: MLXGraph<'p>) -> impl Iterator<Item = (u32, NamedSlot<'p>)> {
+    graph.named_slots().into_iter().flatten().filter_map(move |slot| {
+        let tensor = slot.slot().filter(|tensor| tensor.slot_type() == SlotType::TensorSlot)?;
+        (tensor.idx() < graph.num_constant_tensors()).then_some((tensor.idx(), slot))
+    })
+}
 
 /// Judges the shapes and the data of constants.
 pub(super) fn constants(site: &Site<'_, '_>, named: &NamedSizes<'_>, out: &mut Findings) {
@@ -23,12 +31,9 @@ pub(super) fn constants(site: &Site<'_, '_>, named: &NamedSizes<'_>, out: &mut F
     }
     // If a tensor has several names, the backend uses the last one.
     let mut names = BTreeMap::new();
-    for slot in graph.named_slots().into_iter().flatten() {
-        let Some(tensor) = slot.slot() else { continue };
-        if tensor.slot_type() == SlotType::TensorSlot && tensor.idx() < count {
-            cost::look_up("", names.len());
-            names.insert(tensor.idx(), slot);
-        }
+    for (tensor, slot) in self::named(graph) {
+        cost::look_up("", names.len());
+        names.insert(tensor, slot);
     }
     let metas = graph.tensor_meta().unwrap_or_default();
     for (nth, meta) in (0..count).zip(metas.iter()) {
