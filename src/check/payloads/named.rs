@@ -99,6 +99,7 @@ impl<'d> NamedSizes<'d> {
     }
 
     /// Returns the range of one of the program's own keys, if it is valid.
+    #[cfg(feature = "json")]
     pub(super) fn own_range(&self, key: &str) -> Option<Range<u64>> {
         self.own.get(key).cloned().flatten()
     }

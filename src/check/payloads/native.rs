@@ -290,7 +290,8 @@ impl Site<'_> {
     }
 }
 
-/// Returns the size of a constant in bytes, at most `u64::MAX`. `None` if its datatype, its layout or a size is unknown.
+/// Returns the size of a constant in bytes, at most `u64::MAX`. `None` if its datatype, its layout or a size is not
+/// known.
 fn size_of(meta: TensorMeta<'_>) -> Option<u64> {
     if meta.quant().is_some() {
         return None;
