@@ -1,6 +1,5 @@
 //! Instructions: what they call, with which values, and where they jump.
 
-use alloc::format;
 use core::ops::Range;
 
 use self::endless_loops::EndlessLoopFinder;

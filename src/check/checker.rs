@@ -1,7 +1,6 @@
 //! The checker: the settings of a check, and how it runs.
 
 use alloc::borrow::Cow;
-use alloc::format;
 use alloc::string::ToString;
 use core::convert::Infallible;
 use core::ops::Range;

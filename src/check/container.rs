@@ -1,8 +1,6 @@
 //! Rules on the file around the FlatBuffer: sizes, segments, and the offsets of constants.
 
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 

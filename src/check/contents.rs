@@ -3,8 +3,6 @@
 //! These rules read the first 64 bytes of each segment, or all bytes if a scan is requested.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 

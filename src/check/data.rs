@@ -1,8 +1,6 @@
 //! The rules on `.ptd` files: keys, shapes, and data of the right size.
 
-use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::container;

@@ -1,6 +1,5 @@
 //! Delegates: their backend, payload and compile specs.
 
-use alloc::format;
 use alloc::string::ToString;
 
 use super::report::Findings;

@@ -3,7 +3,6 @@
 //! With the feature `serde` a [`CheckDocument`] serializes as the document. The field names of these
 //! types are those of the document.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{Finding, MissingKeys, Report, Severity, Verdict, judged_kind};

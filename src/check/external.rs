@@ -1,9 +1,7 @@
 //! Rules on a program together with the `.ptd` files that it is used with.
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::data;

@@ -1,9 +1,7 @@
 //! Rules on named data and its keys.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::string::ToString;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::report::Findings;

@@ -1,7 +1,6 @@
 //! The kind of a file: a program, a data file, or something else that is judged in part.
 
 use alloc::string::String;
-use alloc::vec;
 
 use super::report::Findings;
 use super::rule::rules;

@@ -5,7 +5,6 @@
 //! visits the tables only if the verifier has recorded anything unusual. All findings are about legal
 //! files, some of them genuine (format.md §7.8).
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -114,7 +113,7 @@ impl<'p> Pass<'p> {
     ) -> Self {
         Self {
             out,
-            path: alloc::vec![PathComponent::Field(root)],
+            path: vec![PathComponent::Field(root)],
             begin,
             region,
             header,

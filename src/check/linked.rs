@@ -1,7 +1,6 @@
 //! Rules on what a build of the runtime links: the kernels and backends that a program needs.
 
 use alloc::collections::BTreeSet;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 

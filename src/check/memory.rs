@@ -1,8 +1,6 @@
 //! Memory: arenas, and the tensors that are planned into them.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::loading::{self, LoadMemory};

@@ -1,7 +1,6 @@
 //! Methods: required fields, inputs and outputs.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
 
 use super::report::Findings;
 use super::rule::rules;
@@ -222,8 +221,7 @@ fn ends(
 pub(super) fn check_names(pte: &Pte<'_>, out: &mut Findings) {
     let root = pte.program();
     let at = root.raw().pos().into();
-    let path =
-        || alloc::vec![PathComponent::Field("program"), PathComponent::Field("execution_plan")];
+    let path = || vec![PathComponent::Field("program"), PathComponent::Field("execution_plan")];
     let Some(plans) = root.execution_plan() else {
         out.find(&PLANS_MISSING, at, path, || "the program has no list of methods".into());
         return;

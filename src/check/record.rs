@@ -3,9 +3,7 @@
 //! Pickles are never read (docs/format.md §10).
 
 use alloc::collections::BTreeSet;
-use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec;
 use core::convert::Infallible;
 use core::ops::{Range, RangeInclusive};
 

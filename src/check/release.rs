@@ -1,8 +1,6 @@
 //! Rules on fields, values and operators that a release of the runtime does not know yet.
 
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::kernels::MOST_ITEMS;

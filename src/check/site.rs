@@ -2,7 +2,6 @@
 //! a finding.
 
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::constants::Constants;

@@ -1,6 +1,5 @@
 //! Tensors: shape, dtype, and the enums of a tensor.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 

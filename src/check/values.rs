@@ -1,8 +1,6 @@
 //! Values: their contents, and the lists that refer to other values.
 
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 

@@ -153,7 +153,7 @@ impl<'a> Safetensors<'a> {
         let Some(data_len) = rest.checked_sub(size) else {
             return Err(ConvertError::HeaderCut { size, len });
         };
-        let mut text = alloc::vec![0; usize::try_from(size).unwrap_or(usize::MAX)];
+        let mut text = vec![0; usize::try_from(size).unwrap_or(usize::MAX)];
         source.read_range(8, &mut text)?;
         let header = Header::parse(&text, data_len)?;
         let begin = size.saturating_add(8);

@@ -13,6 +13,7 @@
 )]
 
 #[cfg(feature = "alloc")]
+#[macro_use]
 extern crate alloc;
 
 // The modules, bottom-up. A file uses only modules that are listed above its own, which

@@ -6,7 +6,6 @@
 //! file. [`PayloadContents`] describes what is in a payload.
 
 use alloc::collections::BTreeSet;
-use alloc::format;
 use alloc::string::String;
 use core::fmt;
 use core::ops::Range;

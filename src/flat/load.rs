@@ -6,7 +6,6 @@
 use core::fmt;
 use core::mem::size_of;
 
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};

@@ -24,7 +24,6 @@
 //! opens. Nodes are made while the document is serialized, so that memory holds one at a time.
 
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;

@@ -41,7 +41,6 @@
 
 use core::ops::Range;
 
-use alloc::format;
 use alloc::vec::Vec;
 
 use pte_core::Pte;

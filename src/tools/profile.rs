@@ -376,7 +376,7 @@ fn name_of(event: ProfileEvent<'_>) -> Cow<'_, str> {
     match (event.name(), event.delegate_debug_id_str(), event.delegate_debug_id_int()) {
         (Some(name), _, _) if !name.is_empty() => short(name).into(),
         (_, Some(text), _) => short(text).into(),
-        (_, None, number) => alloc::format!("node {number}").into(),
+        (_, None, number) => format!("node {number}").into(),
     }
 }
 

@@ -1,7 +1,5 @@
 //! Rules on the indices of moves, frees and jumps. `dataflow` judges their effects on values.
 
-use alloc::format;
-
 use super::rules::{
     FREE_INDEX, JUMP_CONDITION_INDEX, JUMP_DESTINATION, JUMP_TO_ITSELF, MOVE_INDEX, MOVE_LIST,
 };

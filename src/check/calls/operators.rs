@@ -1,6 +1,5 @@
 //! The operators of a method.
 
-use alloc::format;
 use alloc::string::String;
 
 use super::rules::{

@@ -1,7 +1,5 @@
 //! The stack traces of a chain: where in a Python program each instruction comes from.
 
-use alloc::format;
-
 use super::rules::{PATHS_LEAKED, STACKTRACE_LENGTH};
 use crate::report::Findings;
 use crate::site::Plan;

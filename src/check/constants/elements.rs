@@ -81,7 +81,7 @@ impl ConstantsByValue {
                 None => {
                     let len = place.bytes.end.saturating_sub(place.bytes.start);
                     let Some(rest) = left.checked_sub(len) else {
-                        let path = || alloc::vec![PathComponent::Field("program")];
+                        let path = || vec![PathComponent::Field("program")];
                         let message =
                             || "constants with indices overlap too often to be read".into();
                         out.find(&INDEX_CONTENTS, file.region_range().start, path, message);

@@ -1,8 +1,6 @@
 //! The scan: searches all bytes after the FlatBuffer, and its blobs, for executable content.
 
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 

@@ -1,7 +1,5 @@
 //! Overlaps of a call's output with its other arguments, if both are planned.
 
-use alloc::format;
-
 use super::known::Known;
 use super::rules::{ARGS_OVERLAP, INDEX_OVERLAP, OUTPUT_RESIZED, VIEW_CAPACITY};
 use super::state::{Memory, list};

@@ -1,6 +1,5 @@
 //! The documents `pte.rules/1` and `pte.explain/1`: every id that a finding may have.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 

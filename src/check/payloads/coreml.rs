@@ -4,7 +4,6 @@
 //! stands for it.
 
 use alloc::borrow::Cow;
-use alloc::format;
 use alloc::string::String;
 use core::ops::Range;
 

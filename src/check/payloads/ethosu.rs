@@ -3,7 +3,6 @@
 //! The runtime and the driver compare no address with the memory that they give (docs/format.md §11.13).
 
 use alloc::borrow::Cow;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;

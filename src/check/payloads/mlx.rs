@@ -3,9 +3,7 @@
 //!
 //! A stage with findings ends the judgement of the graph, since the later ones rely on it.
 
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 

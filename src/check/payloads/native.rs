@@ -1,7 +1,6 @@
 //! Rules on graphs of the native backend: the checks of upstream's reader (format.md §11.8).
 
 use alloc::collections::BTreeSet;
-use alloc::format;
 use alloc::string::String;
 
 use super::{BackendRules, Bytes, Judge, Subject, path_in_graph};

@@ -2,7 +2,6 @@
 //!
 //! Payloads of other plugins are opaque.
 
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 

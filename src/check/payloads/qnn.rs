@@ -2,7 +2,6 @@
 //!
 //! The backend verifies neither (docs/format.md §11.10). PyPI's packages for Linux contain it.
 
-use alloc::format;
 use alloc::string::String;
 
 use super::{BackendRules, Bytes, Judge, Subject, payload_path, reason, wide};

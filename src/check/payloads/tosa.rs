@@ -2,7 +2,6 @@
 
 use alloc::collections::BTreeMap;
 use alloc::collections::btree_map::Entry;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 

@@ -1,9 +1,7 @@
 //! Rules on payloads of VGF: what Arm's library and the backend check, and what they read without a check
 //! (docs/format.md §11.14).
 
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 

@@ -111,7 +111,7 @@ impl<'a> Blob<'a> {
             Self::Parts(parts) => parts.push(more),
             _ => {
                 let first = mem::replace(self, Self::EMPTY);
-                *self = Self::Parts(alloc::vec![first, more]);
+                *self = Self::Parts(vec![first, more]);
             }
         }
     }

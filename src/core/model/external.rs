@@ -1,7 +1,6 @@
 //! Moves constants and named data from a program to a `.ptd`, and back.
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;

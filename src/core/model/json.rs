@@ -34,7 +34,6 @@
 
 use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
-use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt::{self, Write};
 

@@ -1,7 +1,6 @@
 //! Moves the constants of XNNPACK's payloads to named data, and back (docs/format.md §11.3).
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;

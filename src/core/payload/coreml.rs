@@ -76,7 +76,7 @@ impl Package {
 
     /// Returns the range of the file that a model names.
     pub fn weights(&self, name: &str) -> Option<Range<u64>> {
-        self.file(&alloc::format!("{DATA}{}", name.strip_prefix("@model_path/")?))
+        self.file(&format!("{DATA}{}", name.strip_prefix("@model_path/")?))
     }
 
     /// Returns whether the payload has a compiled model, whose contents are not known.

@@ -1,6 +1,5 @@
 //! Compares what the runtime requires of a program before it loads a method (format.md §1.3).
 
-use alloc::format;
 use alloc::string::String;
 
 use super::{Class, Comparison, Difference, text};

@@ -1,7 +1,6 @@
 //! Compares named tensors and blobs by key: of two programs, or of two `.ptd` files of any generations.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -250,7 +249,7 @@ impl Entry<'_> {
                 Some(_) => entry.shown().text,
                 None => "none".into(),
             };
-            return alloc::vec![("shape", text(self), text(other))];
+            return vec![("shape", text(self), text(other))];
         };
         let mut fields = fields::differing(old.table, new.table);
         if fields.is_empty() {

@@ -8,7 +8,6 @@ use core::ops::Range;
 use std::hash::DefaultHasher;
 
 use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 

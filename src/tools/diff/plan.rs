@@ -144,7 +144,7 @@ impl<'p, 'a> Plan<'p, 'a> {
     /// Returns, for each value, whether it is used: by an instruction, as an input or output, or as an
     /// item of a used list.
     pub(super) fn reached(&self) -> Vec<bool> {
-        let mut reached = alloc::vec![false; self.values.len()];
+        let mut reached = vec![false; self.values.len()];
         let mut reach = |at: i32| {
             let slot = usize::try_from(at).ok().and_then(|nth| reached.get_mut(nth));
             slot.into_iter().for_each(|slot| *slot = true);
@@ -221,7 +221,7 @@ impl<'p, 'a> Plan<'p, 'a> {
 
     /// Returns the indices of delegates that no instruction calls. A runtime loads them nevertheless.
     pub(super) fn idle_delegates(&self) -> Vec<i32> {
-        let mut idle = alloc::vec![true; self.delegates.len()];
+        let mut idle = vec![true; self.delegates.len()];
         for instruction in &self.instructions {
             if let Some(InstructionArguments::DelegateCall(call)) = instruction.operation() {
                 let nth = usize::try_from(call.delegate_index()).ok();

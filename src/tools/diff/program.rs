@@ -3,7 +3,6 @@
 use core::cell::Cell;
 
 use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::vec::Vec;
 
 use super::contents::Contents;

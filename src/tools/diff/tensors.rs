@@ -1,6 +1,5 @@
 //! The fingerprint of a tensor, and its fields without its place in memory.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 

@@ -1,6 +1,5 @@
 //! For each value of a method, the instruction that writes it first.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 use pte_core::method::{Definitions, Effects, Instruction};

@@ -1,7 +1,6 @@
 //! The values or the statistics of constants, as texts.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::Write;

@@ -1,6 +1,5 @@
 //! The nodes of a data file: its tensors and blobs, in layers by the modules that their names spell.
 
-use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 

@@ -1,7 +1,6 @@
 //! The nodes of a program: its methods, one after the other.
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -168,7 +167,7 @@ impl<'d, 'g, 'a> MethodWriter<'d, 'g, 'a> {
         sources.dedup();
         let count = narrow(graph.instruction_count());
         let mut jumps = Vec::new();
-        let mut names = alloc::vec![Vec::new(); graph.instruction_count()];
+        let mut names = vec![Vec::new(); graph.instruction_count()];
         let mut uses: BTreeMap<NodeId, u32> = BTreeMap::new();
         for edge in &edges {
             cost::look_up("", uses.len());

@@ -23,7 +23,7 @@ impl<'a> MethodGraph<'a> {
             index,
             operators: plan.operators().into_iter().flatten().map(operator_name).collect(),
             instructions: Vec::new(),
-            values: alloc::vec![ValueFacts::default(); values],
+            values: vec![ValueFacts::default(); values],
             operands: Vec::new(),
             outputs: Vec::new(),
             texts: texts(plan),

@@ -169,7 +169,7 @@ mod serialize {
 
             let mut edges = serializer.serialize_seq(None)?;
             // Texts are cached: a value may be on many edges, often on adjacent ones.
-            let mut texts: Vec<Option<(u32, String)>> = alloc::vec![None; CACHED_TEXTS];
+            let mut texts: Vec<Option<(u32, String)>> = vec![None; CACHED_TEXTS];
             for edge in self.0.edges() {
                 let text = edge.value.and_then(|value| {
                     let slot = texts.get_mut(at(value) % CACHED_TEXTS)?;

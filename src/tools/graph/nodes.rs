@@ -1,6 +1,5 @@
 //! The nodes of a method: values, instructions, outputs.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 

@@ -4,7 +4,6 @@ use core::fmt;
 use core::ops::Range;
 
 use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 

@@ -2,7 +2,6 @@
 
 use core::fmt::Display;
 
-use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::MethodGraph;

@@ -183,8 +183,7 @@ impl<'a> ByteInfo<'a> {
                 File::Ptd(_) => "flat_tensor",
             };
             let segment = PathComponent::Index(segment);
-            self.path =
-                alloc::vec![segment, PathComponent::Field("segments"), PathComponent::Field(root)];
+            self.path = vec![segment, PathComponent::Field("segments"), PathComponent::Field(root)];
         }
     }
 

@@ -94,7 +94,7 @@ impl<'a, 'p> Claims<'a, 'p> {
             header_end,
             header_apart,
             segments_end: 0,
-            nodes: alloc::vec![root],
+            nodes: vec![root],
             users: Vec::new(),
             paths: Paths::new(precision),
             segments: Vec::new(),

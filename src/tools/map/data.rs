@@ -142,7 +142,7 @@ impl<'a, 'p> Claims<'a, 'p> {
 
     /// Claims the rest of each segment. `used` lists the segments that consist of pieces.
     fn segments(&mut self, file: &File<'a>, used: &[(u32, Purpose)]) {
-        let mut known = alloc::vec![false; index(file.segment_count())];
+        let mut known = vec![false; index(file.segment_count())];
         for &(nth, purpose) in used {
             let Some(known @ false) = known.get_mut(index(nth)) else { continue };
             *known = true;

@@ -340,7 +340,7 @@ struct Bits(Vec<u64>);
 
 impl Bits {
     fn new(places: usize) -> Self {
-        Self(alloc::vec![0; (places / 64).saturating_add(1)])
+        Self(vec![0; (places / 64).saturating_add(1)])
     }
 
     fn contains(&self, place: u32) -> bool {

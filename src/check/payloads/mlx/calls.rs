@@ -1,6 +1,5 @@
 //! The calls of a delegate: the arguments, against the inputs and outputs of the graph.
 
-use alloc::format;
 use alloc::string::String;
 
 use super::{MLX_ARGS, MLX_UNREAD, MOST_DIMENSIONS, Site, is_datatype};

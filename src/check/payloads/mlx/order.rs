@@ -1,9 +1,7 @@
 //! The order of instructions: what each reads, and what was written before.
 
 use alloc::collections::BTreeSet;
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::operands::{self, Of, Operand};

@@ -1,7 +1,6 @@
 //! The tensors that the backend makes when it loads a graph: constants of named data, and mutable buffers.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
 
 use super::super::{DELEGATE_KEY_SHORT, DELEGATE_KEY_UNRESOLVED, NamedSize, NamedSizes};
 use super::{MLX_BUFFER, MLX_CONSTANT, Site, is_datatype};

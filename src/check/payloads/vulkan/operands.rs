@@ -1,7 +1,5 @@
 //! The calls in a graph, each by itself: the operator, and the kinds of its arguments.
 
-use alloc::format;
-
 use super::values::Values;
 use super::{Site, VULKAN_CUSTOM, VULKAN_INDEX, VULKAN_MISSING, VULKAN_OPERAND, VULKAN_OPERATOR};
 use crate::release::{OPERATOR_NEWER, is_newer};

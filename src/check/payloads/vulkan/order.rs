@@ -1,7 +1,5 @@
 //! The order of calls: which tensors have data when they are read, and which share memory.
 
-use alloc::format;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::values::{Kind, Values};

@@ -1,6 +1,5 @@
 //! The shapes of outputs, for operators whose shapes follow from their tensors alone.
 
-use alloc::format;
 use core::fmt;
 
 use super::values::Values;

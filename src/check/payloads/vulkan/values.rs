@@ -1,6 +1,5 @@
 //! The values of a graph: kinds, tensors, constants and lists, and the ids of inputs and outputs.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 

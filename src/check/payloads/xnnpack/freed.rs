@@ -4,8 +4,6 @@
 //! assumes to be copied. Compiling copies the filters and biases of most layers, with their scales.
 //! All other constants are used in place. An inline payload stays in memory with the program.
 
-use alloc::format;
-
 use super::value::{Value, Values};
 use super::{Site, XNNPACK_CONSTANT_FREED, XNNPACK_NAMED_FREED, XNNPACK_NAMED_REFERENCED};
 use crate::report::Findings;

@@ -5,7 +5,6 @@
 //! twice still reads the removed value.
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
 use alloc::vec::Vec;
 
 use super::value::{External, Values};

@@ -1,6 +1,5 @@
 //! The order of the nodes that write and read values.
 
-use alloc::format;
 use alloc::vec::Vec;
 
 use super::value::{External, State, Values};

@@ -2,7 +2,6 @@
 
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
-use alloc::format;
 use core::ops::Range;
 
 use super::value::{Scales, Values, is_scale};

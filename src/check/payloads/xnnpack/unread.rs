@@ -1,7 +1,5 @@
 //! Numbers that the backend does not read, and that every writer sets.
 
-use alloc::format;
-
 use super::{Site, XNNPACK_UNREAD};
 use crate::report::Findings;
 use pte_core::error::PathComponent;

@@ -1,7 +1,6 @@
 //! The values of a graph: their kinds, shapes, flags, quantization and constants.
 
 use alloc::collections::BTreeSet;
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 

@@ -20,7 +20,7 @@ pub(super) fn graph<'p>(region: &Region<'_, 'p>) -> Result<Graph<'p>, Unreadable
     let constants = root.num_constant_tensors();
     let metas = root.tensor_meta().unwrap_or_default();
     // The data of each tensor: constants are found by their names.
-    let mut data = alloc::vec![None; metas.len()];
+    let mut data = vec![None; metas.len()];
     for slot in root.named_slots().into_iter().flatten() {
         let tensor = slot.slot().and_then(tensor).filter(|&id| id < constants);
         let key = slot.name().map(until_nul).filter(|key| !key.is_empty());

@@ -1,7 +1,6 @@
 //! Delegates: backends, payloads and compile specs.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
