@@ -12,7 +12,7 @@ use super::parallel;
 use super::report::Findings;
 use super::site::Plan;
 use super::values::Values;
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_core::method::{self, Instruction, Jump};
 use pte_flat::bytes::{index, narrow};
 use pte_flat::view::{List, Table, Vector, Vtable};

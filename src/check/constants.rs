@@ -7,12 +7,9 @@ use self::elements::{ConstantElements, ConstantsByValue};
 use self::scalars::ConstantScalars;
 use super::report::Findings;
 use super::rule::rules;
-use pte_core::file::source::Source;
-use pte_core::handle::{File, OpenError};
-use pte_core::method;
 use pte_core::operators::contracts::ElementBounds;
 use pte_core::operators::{Scalar, Signatures};
-use pte_core::pte::{Pte, Storage};
+use pte_core::{File, OpenError, Pte, Source, Storage, method};
 use pte_schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
 
 mod elements;

@@ -10,10 +10,9 @@ use super::report::Findings;
 use super::resolve::rule_of;
 use super::rule::rules;
 use super::tensors::is_permutation;
-use pte_core::Ptd;
-use pte_core::error::PathComponent;
 use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::ptd::{Entry, Generation, Root};
+use pte_core::{PathComponent, Ptd};
 use pte_flat::bytes::{narrow, wide};
 
 rules! {

@@ -6,11 +6,8 @@
 use alloc::vec::Vec;
 
 use super::{Finding, MissingKeys, Report, Severity, Verdict, judged_kind};
-use pte_core::error::Error;
-use pte_core::file::source::Source;
-use pte_core::foreign::ForeignFormat;
-use pte_core::handle::{File, Handle};
 use pte_core::payload::Unreadable;
+use pte_core::{Error, File, ForeignFormat, Handle, Source};
 use pte_flat::bytes::wide;
 use pte_flat::quoted::UntrustedString;
 

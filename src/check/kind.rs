@@ -4,7 +4,7 @@ use alloc::string::String;
 
 use super::report::Findings;
 use super::rule::rules;
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 
 rules! {
     "kind";

@@ -10,11 +10,9 @@ use alloc::vec::Vec;
 
 use super::report::Findings;
 use super::rule::{Rule, rules};
-use pte_core::Ptd;
-use pte_core::Pte;
-use pte_core::error::PathComponent;
 use pte_core::ptd::Root;
 use pte_core::verify::Verified;
+use pte_core::{PathComponent, Ptd, Pte};
 use pte_flat::bytes::index;
 use pte_flat::cost;
 use pte_flat::desc::{FieldDesc, Kind, Prim, SLOTS_LOOKED_AT, TableDesc};

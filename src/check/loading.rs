@@ -4,9 +4,8 @@ use alloc::collections::BTreeSet;
 use core::ops::Range;
 
 use super::site::external_key;
-use pte_core::Pte;
 use pte_core::limits::MOST_DIMENSIONS;
-use pte_core::method;
+use pte_core::{Pte, method};
 use pte_flat::bytes::wide;
 use pte_flat::cost;
 use pte_schema::program::DataLocation;

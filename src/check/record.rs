@@ -9,10 +9,9 @@ use core::ops::{Range, RangeInclusive};
 
 use super::report::Findings;
 use super::rule::{Rule, rules};
-use pte_core::error::PathComponent;
-use pte_core::foreign::ForeignFormat;
 use pte_core::payload::archive::{Archive, checksum};
 use pte_core::payload::{Section, Sections, Unreadable};
+use pte_core::{ForeignFormat, PathComponent};
 use pte_flat::bytes::{narrow, wide};
 use pte_flat::cost;
 use pte_flat::quoted::Quoted;

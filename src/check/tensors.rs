@@ -7,7 +7,7 @@ use super::report::Findings;
 use super::rule::rules;
 use super::site::Plan;
 use super::{keys, memory, resolve};
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_core::limits::MOST_DIMENSIONS;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::{Table, Vector};

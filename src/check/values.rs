@@ -8,7 +8,7 @@ use super::report::Findings;
 use super::rule::{Rule, rules};
 use super::site::Plan;
 use super::{parallel, tensors};
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_flat::bytes::narrow;
 use pte_flat::cost;
 use pte_flat::quoted::Quoted;

@@ -11,7 +11,7 @@ use super::client::{Client, Reply, Wanted};
 use super::error::RemoteError;
 use super::reply::{self, Version};
 use super::url::RemoteUrl;
-use pte_core::file::source::Source;
+use pte_core::Source;
 use pte_flat::quoted::UntrustedString;
 
 /// A remote file that is read by ranges. All bytes come from one state of the file.

@@ -29,13 +29,9 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use pte_check::{CheckedFile, Checker, Report};
-use pte_core::backend::Backend;
-use pte_core::file::source::Source;
-use pte_core::foreign::ForeignFormat;
-use pte_core::handle::{File, Handle, OpenError, ReadVec};
-use pte_core::limits::Limits;
+use pte_core::handle::ReadVec;
 use pte_core::payload::{Graph, PayloadContents, Section, Sections, TablesPlace, Unreadable};
-use pte_core::ptd::Ptd;
+use pte_core::{Backend, File, ForeignFormat, Handle, Limits, OpenError, Ptd, Source};
 use pte_flat::quoted::UntrustedString;
 use pte_schema::scalar::ScalarType;
 

@@ -43,8 +43,7 @@ use core::ops::Range;
 
 use alloc::vec::Vec;
 
-use pte_core::Pte;
-use pte_core::pte::{Arena as Place, Storage, operator_name};
+use pte_core::{Arena as Place, Pte, Storage, operator_name};
 use pte_flat::bytes::{index as at, narrow};
 use pte_flat::cost;
 use pte_flat::quoted::UntrustedString;

@@ -28,11 +28,9 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::fmt;
 
-use pte_core::limits::Limits;
 use pte_core::method::instructions;
 use pte_core::payload::{Tables, TablesPlace, Unreadable};
-use pte_core::pte::Pte;
-use pte_core::pte::operator_name;
+use pte_core::{Limits, Pte, operator_name};
 use pte_flat::bytes::wide;
 use pte_flat::cost;
 use pte_flat::quoted::UntrustedString;

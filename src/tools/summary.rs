@@ -26,12 +26,8 @@ use core::ops::Range;
 
 use pte_check::Check as _;
 use pte_core::file::header::{ExtendedHeader, FlatTensorHeader};
-use pte_core::file::source::Source;
-use pte_core::handle::{File, Handle, OpenError};
-use pte_core::limits::Limits;
 use pte_core::payload::Payload;
-use pte_core::ptd::Ptd;
-use pte_core::pte::Pte;
+use pte_core::{File, Handle, Limits, OpenError, Ptd, Pte, Source};
 use pte_flat::bytes::wide;
 use pte_flat::quoted::UntrustedString;
 

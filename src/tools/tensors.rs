@@ -16,10 +16,8 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::ops::Range;
 
-use pte_core::error::Error;
-use pte_core::handle::File;
-use pte_core::ptd::{Layout, Ptd};
-use pte_core::pte::{Arena, Pte, Storage};
+use pte_core::ptd::Layout;
+use pte_core::{Arena, Error, File, Ptd, Pte, Storage};
 use pte_flat::quoted::{Untrusted, UntrustedString};
 use pte_schema::program::view::{KernelTypes, Tensor};
 use pte_schema::scalar::ScalarType;

@@ -6,7 +6,7 @@ use super::rules::{
 use crate::report::Findings;
 use crate::site::Plan;
 use crate::values::Values;
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_core::method::Instruction;
 use pte_schema::program::is_list;
 

@@ -8,9 +8,8 @@ use super::rules::{
 use crate::kernels::{self, Kernels};
 use crate::report::Findings;
 use crate::site::Plan;
-use pte_core::error::PathComponent;
 use pte_core::operators::{Library, name_until_nul};
-use pte_core::pte::operator_name;
+use pte_core::{PathComponent, operator_name};
 use pte_flat::quoted::Quoted;
 use pte_flat::view::Table;
 

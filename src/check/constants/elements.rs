@@ -9,12 +9,10 @@ use core::ops::Range;
 
 use super::{INDEX_CONTENTS, Method};
 use crate::report::Findings;
-use pte_core::error::PathComponent;
-use pte_core::file::source::Source;
-use pte_core::handle::{File, OpenError};
 use pte_core::method::{self, Instruction};
 use pte_core::operators::contracts::{self, ElementBounds, ElementKind, Term};
 use pte_core::operators::{Copied, Kernel, Signatures};
+use pte_core::{File, OpenError, PathComponent, Source};
 use pte_flat::bytes::wide;
 use pte_flat::cost;
 use pte_schema::program::view::InstructionArguments;

@@ -6,10 +6,7 @@ use core::ops::Range;
 
 use super::{CONTENT_EMBEDDED, code, root_of};
 use crate::report::Findings;
-use pte_core::error::PathComponent;
-use pte_core::file::source::Source;
-use pte_core::handle::{File, OpenError};
-use pte_core::pte::Pte;
+use pte_core::{File, OpenError, PathComponent, Pte, Source};
 use pte_flat::bytes::wide;
 use pte_flat::view::Vector;
 

@@ -16,7 +16,7 @@ use crate::constant_bools::ConstantBools;
 use crate::kernels::BrokenRule;
 use crate::report::Findings;
 use crate::rule::Severity;
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_core::method::{self, Instruction, ValueChange};
 use pte_core::operators::contracts::{SizesAfter, result, result_kind};
 use pte_core::operators::{Gives, Kinds, Scalar};

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::{Policy, Rule, Severity, coverage, rule, rules};
-use pte_core::error::ErrorKind;
+use pte_core::ErrorKind;
 
 /// The name of the finding on a file that could not be read.
 pub const UNREADABLE: &str = "unreadable";

@@ -3,7 +3,7 @@
 use alloc::borrow::Cow;
 use core::ops::Range;
 
-use pte_core::limits::Limits;
+use pte_core::Limits;
 
 /// Reads ranges of the file, up to a budget: segments may overlap and be read again.
 pub(super) struct Bytes<'r> {

@@ -10,7 +10,7 @@ use core::ops::Range;
 use super::{BackendRules, Bytes, Judge, Subject, path_in_graph, reason};
 use crate::rule::{Rule, rules};
 use crate::site::{Plan, nbytes};
-use pte_core::backend::Backend;
+use pte_core::Backend;
 use pte_core::payload::Unreadable;
 use pte_core::payload::command_stream::registers::Access;
 use pte_core::payload::command_stream::{SCRATCH, Step, WEIGHTS, decode};

@@ -6,8 +6,7 @@ use core::ops::Range;
 
 use super::Bytes;
 use crate::container;
-use pte_core::ptd::Ptd;
-use pte_core::pte::Pte;
+use pte_core::{Ptd, Pte};
 use pte_flat::bytes::index;
 use pte_flat::cost;
 

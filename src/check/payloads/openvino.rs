@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::{BackendRules, Bytes, Judge, Subject, User, path_in_graph, reason};
 use crate::rule::rules;
 use crate::site::Plan;
-use pte_core::backend::Backend;
+use pte_core::Backend;
 use pte_core::payload::openvino::{End, Model};
 use pte_core::payload::{Sections, Unreadable};
 use pte_flat::bytes::wide;

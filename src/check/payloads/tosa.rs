@@ -12,9 +12,8 @@ use super::{BackendRules, Bytes, Judge, PAYLOAD_STRUCTURE, Subject, path_in_grap
 use crate::report::Findings;
 use crate::rule::{Rule, rules};
 use crate::site::Plan;
-use pte_core::backend::Backend;
-use pte_core::error::PathComponent;
 use pte_core::payload::Unreadable;
+use pte_core::{Backend, PathComponent};
 use pte_flat::bytes::{index, narrow, wide};
 use pte_flat::cost;
 use pte_flat::quoted::Quoted;

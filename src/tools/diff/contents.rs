@@ -12,10 +12,8 @@ use sha2::{Digest, Sha256};
 use super::digest::{Hasher, Sha};
 use super::payload::{ConstantSource, Data, Meaning};
 use super::{DiffError, Given, Whose};
-use pte_core::file::source::Source;
-use pte_core::handle::{File, Handle, OpenError};
-use pte_core::limits::Limits;
 use pte_core::payload::xnnpack::{XnnpackHeader, XnnpackParts};
+use pte_core::{File, Handle, Limits, OpenError, Source};
 use pte_flat::bytes::wide;
 
 /// The data of one side: its file, and the `.ptd` files that it is used with.

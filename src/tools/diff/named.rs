@@ -9,10 +9,8 @@ use super::contents::Contents;
 use super::digest::Sha;
 use super::fields::{self, Field, TableRef};
 use super::{Class, Comparison, DiffError, Difference, Shown, text};
-use pte_core::error::Result;
-use pte_core::file::source::Source;
-use pte_core::ptd::{Layout, Ptd, Root};
-use pte_core::pte::Pte;
+use pte_core::ptd::{Layout, Root};
+use pte_core::{Ptd, Pte, Result, Source};
 use pte_flat::bytes::{index as at_index, narrow};
 
 /// A named tensor or blob.

@@ -14,10 +14,8 @@ use super::items::Items;
 use super::payload::Meaning;
 use super::values::Values;
 use super::writers::{NONE, Writers};
-use pte_core::backend::Backend;
-use pte_core::file::source::Source;
 use pte_core::method::{Instruction, instructions};
-use pte_core::pte::Pte;
+use pte_core::{Backend, Pte, Source};
 use pte_flat::bytes::{index as at_index, narrow};
 use pte_flat::view::{Table, Vector};
 use pte_schema::program::view::{

@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
+use pte_core::Pte;
 use pte_core::method::{Definitions, Effects, Instruction};
-use pte_core::pte::Pte;
 use pte_flat::bytes::index as at_index;
 use pte_schema::program::view::ExecutionPlan;
 

@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{Written, text};
-use pte_core::handle::File;
+use pte_core::File;
 use pte_core::ptd::Root;
 use pte_flat::write::WriterLayout;
 

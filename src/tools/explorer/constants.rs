@@ -8,8 +8,7 @@ use core::ops::Range;
 
 use super::node::Attributes;
 use pte_core::element::{Element, Stats, Tally, values};
-use pte_core::file::source::Source;
-use pte_core::handle::{Handle, OpenError};
+use pte_core::{Handle, OpenError, Source};
 use pte_schema::scalar::ScalarType;
 
 /// The texts about the data of constants, each range once.

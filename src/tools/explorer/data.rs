@@ -8,7 +8,8 @@ use super::findings::{FindingPlace, Findings};
 use super::layers::module_of;
 use super::node::{Attributes, ExplorerNode, Metadata};
 use crate::graph::tensor_type;
-use pte_core::ptd::{Entry, Ptd};
+use pte_core::Ptd;
+use pte_core::ptd::Entry;
 use pte_flat::quoted::Untrusted;
 
 /// Passes the nodes of a data file to `each`.

@@ -16,8 +16,8 @@ use crate::graph::{
 };
 use crate::memory::Memory;
 use crate::tensors::{TensorPlace, TensorRow};
+use pte_core::Pte;
 use pte_core::operators::argument_names;
-use pte_core::pte::Pte;
 use pte_flat::bytes::{index as at, narrow, wide};
 use pte_flat::cost;
 use pte_flat::quoted::Untrusted;

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{DrawOptions, MethodGraph, PayloadGraph};
-use pte_core::pte::Pte;
+use pte_core::Pte;
 use pte_flat::quoted::UntrustedString;
 
 /// The document `pte.graph/1`: the graphs of the methods of a program.

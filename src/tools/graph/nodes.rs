@@ -4,8 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{GraphNode, InstructionFacts, MethodGraph, MethodNode, NodeId, NodeKind, Visibility};
-use pte_core::method;
-use pte_core::pte::Storage;
+use pte_core::{Storage, method};
 use pte_flat::bytes::{index as at, narrow};
 use pte_flat::quoted::Untrusted;
 use pte_schema::program::view::{InstructionArguments, KernelTypes};

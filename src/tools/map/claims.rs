@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use super::paths::{Paths, Precision};
 use super::{Label, Map, Node, Piece, ROOT, User, index, narrow};
-use pte_core::handle::File;
+use pte_core::File;
 use pte_flat::bytes::wide;
 use pte_flat::cost;
 

@@ -9,10 +9,9 @@ use super::claims::{Claims, PADDING};
 use super::paths::Precision;
 use super::tables::{INLINE_CONSTANTS, INLINE_PAYLOADS, Pass};
 use super::{Label, ROOT, User, index, narrow, payload};
-use pte_core::handle::File;
 use pte_core::payload::{ConstantPlace, PayloadContents};
-use pte_core::ptd::{Ptd, Root};
-use pte_core::pte::{Pte, Storage};
+use pte_core::ptd::Root;
+use pte_core::{File, Ptd, Pte, Storage};
 use pte_flat::cost;
 use pte_schema::program::view::KernelTypes;
 

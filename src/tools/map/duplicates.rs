@@ -10,8 +10,7 @@ use alloc::vec::Vec;
 use sha2::{Digest, Sha256};
 
 use super::{Map, Name, Part, ROOT};
-use pte_core::file::source::Source;
-use pte_core::handle::{Handle, OpenError};
+use pte_core::{Handle, OpenError, Source};
 use pte_flat::bytes::wide;
 use pte_flat::quoted::{UntrustedString, hex};
 

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::role::RoleRange;
 use super::{index, narrow};
-use pte_core::error::{PathComponent, Place};
+use pte_core::{PathComponent, Place};
 
 /// The level of detail of a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::claims::Claims;
 use super::paths::ObjectKind;
 use super::role::{self, RoleRange};
 use super::{Label, ROOT, index, narrow};
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_flat::bytes::{u32_at, wide};
 use pte_flat::desc::{FieldDesc, Kind, TableDesc};
 use pte_flat::view::{List, Raw, Table};

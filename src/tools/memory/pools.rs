@@ -23,11 +23,10 @@
 
 use alloc::vec::Vec;
 
-use pte_core::Pte;
-use pte_core::backend::Backend;
 use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::payload::Scratch;
 use pte_core::release::Release;
+use pte_core::{Backend, Pte};
 use pte_flat::bytes::wide;
 use pte_schema::program::view::{
     BackendDelegate, Chain, ExecutionPlan, InstructionArguments, KernelCall, KernelTypes, Tensor,

@@ -4,7 +4,8 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::length;
-use pte_core::ptd::{Generation, Ptd};
+use pte_core::Ptd;
+use pte_core::ptd::Generation;
 use pte_flat::quoted::UntrustedString;
 use pte_schema::scalar::ScalarType;
 

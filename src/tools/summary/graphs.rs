@@ -11,12 +11,10 @@ use super::program::{
     BackendSummary, DatatypeSummary, GraphSummary, OperatorSummary, WeightSummary,
 };
 use super::{DataAmount, Scope, length};
-use pte_core::backend::Backend;
-use pte_core::file::source::Source;
-use pte_core::handle::{File, Handle, OpenError, ReadVec};
-use pte_core::limits::Limits;
+use pte_core::handle::ReadVec;
 use pte_core::payload::graph::{DataPlace, Detail};
 use pte_core::payload::{Graph, Unreadable, for_each_graph};
+use pte_core::{Backend, File, Handle, Limits, OpenError, Source};
 use pte_flat::cost;
 use pte_flat::quoted::UntrustedString;
 

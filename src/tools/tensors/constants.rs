@@ -4,7 +4,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use pte_core::handle::File;
+use pte_core::File;
 use pte_core::payload::{ConstantPlace, GraphConstant, Key, PayloadContents, Quantization, Scales};
 use pte_flat::quoted::Untrusted;
 use pte_schema::scalar::ScalarType;

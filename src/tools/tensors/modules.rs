@@ -7,10 +7,8 @@ use core::cmp::Reverse;
 
 use super::{ConstantRow, TensorPlace, TensorRow, datatype_name};
 use crate::map::{Map, Name, Part, SizeTree, User, is_hash};
-use pte_core::handle::File;
-use pte_core::method;
 use pte_core::payload::PayloadContents;
-use pte_core::pte::operator_name;
+use pte_core::{File, method, operator_name};
 use pte_flat::quoted::{Untrusted, UntrustedString};
 use pte_schema::program::view::{ExecutionPlan, InstructionArguments};
 

@@ -8,7 +8,7 @@ use super::operands::{self, Of, Operand};
 use super::{Counts, MLX_CHAIN, MLX_ORDER, Site, instruction_path};
 use crate::report::Findings;
 use crate::rule::Rule;
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_flat::bytes::index;
 use pte_flat::cost;
 use pte_flat::view::{List, Raw, Table};

@@ -5,7 +5,7 @@ use alloc::collections::BTreeMap;
 use super::super::{DELEGATE_KEY_SHORT, DELEGATE_KEY_UNRESOLVED, NamedSize, NamedSizes};
 use super::{MLX_BUFFER, MLX_CONSTANT, Site, is_datatype};
 use crate::report::Findings;
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_flat::bytes::{index, narrow};
 use pte_flat::cost;
 use pte_flat::quoted::Quoted;

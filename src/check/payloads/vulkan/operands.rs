@@ -4,7 +4,7 @@ use super::values::Values;
 use super::{Site, VULKAN_CUSTOM, VULKAN_INDEX, VULKAN_MISSING, VULKAN_OPERAND, VULKAN_OPERATOR};
 use crate::release::{OPERATOR_NEWER, is_newer};
 use crate::report::Findings;
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_core::payload::vulkan::VulkanOperator;
 use pte_flat::cost;
 use pte_flat::quoted::Quoted;

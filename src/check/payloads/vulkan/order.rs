@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::values::{Kind, Values};
 use super::{Site, VULKAN_MEMORY, VULKAN_ORDER};
 use crate::report::Findings;
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_core::payload::vulkan::VulkanOperator;
 use pte_flat::bytes::index;
 use pte_flat::cost;

@@ -5,7 +5,7 @@ use core::fmt;
 use super::values::Values;
 use super::{Site, VULKAN_SHAPE};
 use crate::report::Findings;
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_core::payload::vulkan::{ArgumentKind, ShapeRule, VulkanOperator};
 use pte_flat::view::Table;
 use pte_schema::vulkan::view::VkTensor;

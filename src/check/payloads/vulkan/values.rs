@@ -9,7 +9,7 @@ use super::{
 };
 use crate::report::Findings;
 use crate::rule::Rule;
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_core::payload::vulkan::{Argument, ArgumentKind};
 use pte_flat::bytes::{index, wide};
 use pte_flat::cost;

@@ -8,7 +8,7 @@ use super::value::{Value, Values};
 use super::{Site, XNNPACK_CONSTANT_FREED, XNNPACK_NAMED_FREED, XNNPACK_NAMED_REFERENCED};
 use crate::report::Findings;
 use crate::rule::Rule;
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_core::payload::ConstantUses;
 use pte_core::payload::xnnpack::{NodeIds, PayloadConstant};
 use pte_flat::bytes::index;

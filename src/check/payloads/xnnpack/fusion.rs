@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use super::value::{External, Values};
 use super::{Site, XNNPACK_ORDER};
 use crate::report::Findings;
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_core::payload::xnnpack::NodeIds;
 use pte_flat::bytes::index;
 use pte_schema::xnnpack::view::XNodeUnion;

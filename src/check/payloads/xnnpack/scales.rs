@@ -7,7 +7,7 @@ use core::ops::Range;
 use super::value::{Scales, Values, is_scale};
 use super::{Site, XNNPACK_QUANTIZATION};
 use crate::report::Findings;
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_core::payload::xnnpack::PayloadConstant;
 use pte_flat::cost;
 

@@ -2,7 +2,7 @@
 
 use super::{Site, XNNPACK_UNREAD};
 use crate::report::Findings;
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_core::payload::xnnpack::XnnpackHeader;
 use pte_flat::bytes::wide;
 use pte_schema::xnnpack::view::{XNNTensorValue, XNode, XNodeUnion};

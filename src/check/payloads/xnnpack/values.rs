@@ -15,7 +15,7 @@ use super::{
     XNNPACK_MISSING, XNNPACK_QUANTIZATION, XNNPACK_RANK,
 };
 use crate::report::Findings;
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_core::payload::xnnpack::{NO_ID, NoConstant, PayloadConstant};
 use pte_flat::bytes::{index, narrow, wide};
 use pte_flat::cost;
