@@ -12,6 +12,7 @@ use super::{BackendRules, Bytes, Judge, NamedSizes, Subject};
 use crate::report::Findings;
 use crate::rule::{Rule, rules};
 use crate::site::Plan;
+use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::payload::Unreadable;
 use pte_core::{Backend, PathComponent};
 use pte_flat::bytes::{narrow, wide};
@@ -378,9 +379,6 @@ fn instruction_path(chain: u32, nth: usize) -> Vec<PathComponent> {
 
 /// The longest list that the loader accepts.
 const MOST: u64 = 1_000_000;
-
-/// The most dimensions of a tensor.
-const MOST_DIMENSIONS: usize = 16;
 
 /// The greatest code of a datatype.
 const LAST_CODE: i8 = 30;

@@ -9,6 +9,7 @@ use super::{BackendRules, Bytes, Judge, Subject, User, path_in_graph, reason};
 use crate::rule::rules;
 use crate::site::Plan;
 use pte_core::Backend;
+use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::payload::openvino::{End, Model};
 use pte_core::payload::{Sections, Unreadable};
 use pte_flat::bytes::wide;
@@ -139,13 +140,10 @@ fn wrong(plan: &Plan<'_, '_>, arg: i32, end: &End, is_input: bool) -> Option<Str
 
 /// Returns the shape of an input or output, such as `[2, ?, 1..8]`.
 fn shape(end: &End) -> String {
-    let dims = end.dims.iter().take(MOST_DIMS).map(|dim| match (dim.start(), dim.end()) {
+    let dims = end.dims.iter().take(MOST_DIMENSIONS).map(|dim| match (dim.start(), dim.end()) {
         (0, &u64::MAX) => "?".into(),
         (low, high) if low == high => low.to_string(),
         (low, high) => format!("{low}..{high}"),
     });
     format!("[{}]", dims.collect::<Vec<String>>().join(", "))
 }
-
-/// The number of dimensions in a message.
-const MOST_DIMS: usize = 16;

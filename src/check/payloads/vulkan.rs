@@ -198,3 +198,6 @@ fn judge(
     out.extend(notes);
     is_sound.then_some(values)
 }
+
+/// The most dimensions of a tensor (`kTensorDimLimit`).
+const MOST_DIMENSIONS: usize = 8;

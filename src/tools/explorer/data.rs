@@ -9,6 +9,7 @@ use super::layers::module_of;
 use super::node::{Attributes, ExplorerNode, Metadata};
 use crate::graph::tensor_type;
 use pte_core::Ptd;
+use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::ptd::Entry;
 use pte_flat::quoted::Untrusted;
 
@@ -39,7 +40,7 @@ fn node(nth: u32, entry: &Entry<'_>, texts: &ConstantTexts) -> ExplorerNode {
     if let Some(layout) = layout {
         let shape = tensor_type(layout.scalar_type, layout.sizes.into_iter().flatten());
         attrs.add("type", &shape);
-        let order = layout.dim_order.into_iter().flatten().take(MOST_DIMS);
+        let order = layout.dim_order.into_iter().flatten().take(MOST_DIMENSIONS);
         let order: Vec<_> = order.map(|dim| dim.to_string()).collect();
         attrs.add("dim order", order.join(", "));
         let mut facts = Attributes::default();
@@ -63,6 +64,3 @@ fn node(nth: u32, entry: &Entry<'_>, texts: &ConstantTexts) -> ExplorerNode {
 
 /// The most characters of a key.
 const LONGEST_KEY: usize = 200;
-
-/// The most dimensions of a tensor that are shown.
-const MOST_DIMS: usize = 16;

@@ -17,6 +17,7 @@ use crate::graph::{
 use crate::memory::Memory;
 use crate::tensors::{TensorPlace, TensorRow};
 use pte_core::Pte;
+use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::operators::argument_names;
 use pte_flat::bytes::{index as at, narrow, wide};
 use pte_flat::cost;
@@ -374,7 +375,7 @@ impl<'d, 'g, 'a> MethodWriter<'d, 'g, 'a> {
         let row = TensorRow::of(&self.program.pte, tensor, place_of(value));
         attrs.add("type", self.shape(value));
         attrs.add("dynamism", dynamism(tensor));
-        let order = tensor.dim_order().into_iter().flatten().take(MOST_DIMS);
+        let order = tensor.dim_order().into_iter().flatten().take(MOST_DIMENSIONS);
         let order: Vec<String> = order.map(|dim| dim.to_string()).collect();
         attrs.add("dim order", order.join(", "));
         attrs.add("storage", row.storage_name());
@@ -607,9 +608,6 @@ const MOST_ARGUMENTS: usize = 64;
 
 /// The most frames of a stack trace, and the most compile specs.
 const MOST_FRAMES: usize = 16;
-
-/// The most dimensions of a tensor that are shown.
-const MOST_DIMS: usize = 16;
 
 /// The most characters of a label.
 const MOST_CHARACTERS: usize = 60;

@@ -2,9 +2,10 @@
 
 use alloc::string::String;
 
-use super::{MLX_ARGS, MLX_UNREAD, MOST_DIMENSIONS, Site, is_datatype};
+use super::{MLX_ARGS, MLX_UNREAD, Site, is_datatype};
 use crate::report::Findings;
 use crate::site::Plan;
+use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::method::Instruction;
 use pte_flat::bytes::index;
 use pte_flat::cost;

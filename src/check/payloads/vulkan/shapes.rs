@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::values::Values;
-use super::{Site, VULKAN_SHAPE};
+use super::{MOST_DIMENSIONS, Site, VULKAN_SHAPE};
 use crate::report::Findings;
 use pte_core::PathComponent;
 use pte_core::payload::vulkan::{ArgumentKind, ShapeRule, VulkanOperator};
@@ -138,9 +138,6 @@ impl fmt::Display for Dims {
         f.write_str("]")
     }
 }
-
-/// The most dimensions of a tensor.
-const MOST_DIMENSIONS: usize = 8;
 
 /// The most tensors whose shapes decide the shape of an output.
 const MOST_TENSORS: usize = 3;

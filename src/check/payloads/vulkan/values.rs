@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 
 use super::super::{DELEGATE_KEY_SHORT, DELEGATE_KEY_UNRESOLVED, NamedSize, NamedSizes};
 use super::{
-    Site, VULKAN_CONSTANT, VULKAN_INDEX, VULKAN_MISSING, VULKAN_SIZE, VULKAN_UNREAD, VULKAN_VALUE,
+    MOST_DIMENSIONS, Site, VULKAN_CONSTANT, VULKAN_INDEX, VULKAN_MISSING, VULKAN_SIZE,
+    VULKAN_UNREAD, VULKAN_VALUE,
 };
 use crate::report::Findings;
 use crate::rule::Rule;
@@ -396,9 +397,6 @@ pub(super) fn element_size(datatype: VkDataType) -> Option<u64> {
 
 /// The offset of a constant that is named data.
 const NAMED: u64 = u64::MAX;
-
-/// The most dimensions of a tensor (`kTensorDimLimit`).
-const MOST_DIMENSIONS: usize = 8;
 
 /// The most dimensions of a tensor that is a texture.
 const MOST_OF_TEXTURE: usize = 4;

@@ -5,6 +5,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use crate::limits::MOST_DIMENSIONS;
 use pte_schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
 use pte_schema::scalar::ScalarType;
 
@@ -23,7 +24,7 @@ impl CallMetadata {
         for value in plan.values().into_iter().flatten() {
             let number = tensor(plan, value.val()).map(|tensor| {
                 let dtype = tensor.scalar_type();
-                let order = tensor.dim_order().into_iter().flatten().take(MAX_DIMENSIONS);
+                let order = tensor.dim_order().into_iter().flatten().take(MOST_DIMENSIONS);
                 let order: Vec<u8> = order.collect();
                 let text: Vec<_> = order.iter().map(u8::to_string).collect();
                 let next = metadata.different.len();
@@ -71,6 +72,3 @@ fn tensor<'a>(plan: ExecutionPlan<'a>, value: Option<KernelTypes<'a>>) -> Option
         _ => None,
     }
 }
-
-/// The largest number of dimensions of a tensor in the runtime.
-const MAX_DIMENSIONS: usize = 16;

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use super::super::Unreadable;
 use super::super::format::Region;
 use super::super::graph::{Builder, DataPlace, Datatype, Ends, Graph, Operator};
+use crate::limits::MOST_DIMENSIONS;
 use pte_flat::bytes::{index, until_nul};
 use pte_flat::cost;
 use pte_flat::desc::{Kind, Number};
@@ -76,8 +77,8 @@ fn tensor(slot: SlotVariant<'_>) -> Option<u32> {
 fn size(meta: TensorMeta<'_>) -> Option<u64> {
     let shape = meta.shape().unwrap_or_default();
     let mut bytes = ScalarType(meta.scalar_type()).element_size()?;
-    // The backend refuses more than 16 dimensions.
-    for size in shape.iter().take(16) {
+    // The backend refuses more dimensions.
+    for size in shape.iter().take(MOST_DIMENSIONS) {
         bytes = bytes.checked_mul(u64::try_from(size.value()).ok()?)?;
     }
     Some(bytes)
