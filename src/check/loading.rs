@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use super::site::external_key;
 use pte_core::limits::MOST_DIMENSIONS;
-use pte_core::{Pte, method};
+use pte_core::{Pte, method, tensor_at};
 use pte_flat::bytes::wide;
 use pte_flat::cost;
 use pte_schema::program::DataLocation;
@@ -95,8 +95,7 @@ fn unplanned(plan: ExecutionPlan<'_>) -> impl Iterator<Item = u64> {
     let ends = plan.inputs().into_iter().chain(plan.outputs()).flatten();
     ends.filter_map(move |index| {
         cost::charge(1);
-        let value = plan.values()?.get(usize::try_from(index).ok()?)?;
-        let Some(KernelTypes::Tensor(tensor)) = value.val() else { return None };
+        let tensor = tensor_at(plan, index)?;
         let is_unplanned = tensor.allocation_info().is_none() && tensor.data_buffer_idx() == 0;
         (is_unplanned && external_key(tensor).is_none()).then(|| size(tensor))
     })

@@ -11,7 +11,7 @@ use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::method::Instruction;
 use pte_core::operators::Scalar;
 use pte_core::operators::contracts::ElementBounds;
-use pte_core::{PathComponent, Pte};
+use pte_core::{PathComponent, Pte, tensor_at, value_at};
 use pte_flat::bytes::{index as at_index, narrow};
 use pte_flat::cost;
 use pte_flat::view::{Raw, Table, Vector};
@@ -55,16 +55,12 @@ impl<'p, 'a> Plan<'p, 'a> {
 
     /// Returns the value at `index`; `None` if it does not exist or is empty.
     pub(super) fn value(&self, index: i64) -> Option<KernelTypes<'a>> {
-        let index = usize::try_from(index).ok()?;
-        self.view.values()?.get(index)?.val()
+        value_at(self.view, index)
     }
 
     /// Returns the tensor at `index`; `None` if the value is another or does not exist.
     pub(super) fn tensor(&self, index: i64) -> Option<Tensor<'a>> {
-        match self.value(index)? {
-            KernelTypes::Tensor(tensor) => Some(tensor),
-            _ => None,
-        }
+        tensor_at(self.view, index)
     }
 
     /// Returns the upstream name of the kind of the value at `index`.

@@ -82,6 +82,6 @@ pub use foreign::ForeignFormat;
 pub use handle::{File, Handle, OpenError};
 pub use limits::Limits;
 pub use ptd::Ptd;
-pub use pte::Pte;
 #[cfg(feature = "alloc")]
 pub use pte::{Arena, Storage, operator_name};
+pub use pte::{Pte, tensor_at, value_at};

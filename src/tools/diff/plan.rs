@@ -15,7 +15,7 @@ use super::payload::Meaning;
 use super::values::Values;
 use super::writers::{NONE, Writers};
 use pte_core::method::{Instruction, instructions};
-use pte_core::{Backend, Pte, Source};
+use pte_core::{Backend, Pte, Source, tensor_at, value_at};
 use pte_flat::bytes::{index as at_index, narrow};
 use pte_flat::view::{Table, Vector};
 use pte_schema::program::view::{
@@ -182,14 +182,11 @@ impl<'p, 'a> Plan<'p, 'a> {
     }
 
     pub(super) fn value(&self, nth: usize) -> Option<KernelTypes<'a>> {
-        self.view.values()?.get(nth)?.val()
+        value_at(self.view, nth)
     }
 
     pub(super) fn tensor(&self, nth: usize) -> Option<Tensor<'a>> {
-        match self.value(nth)? {
-            KernelTypes::Tensor(tensor) => Some(tensor),
-            _ => None,
-        }
+        tensor_at(self.view, nth)
     }
 
     pub(super) fn input(&self, nth: usize) -> Option<u32> {

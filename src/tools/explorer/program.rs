@@ -16,14 +16,14 @@ use crate::graph::{
 };
 use crate::memory::Memory;
 use crate::tensors::{TensorPlace, TensorRow};
-use pte_core::Pte;
 use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::operators::argument_names;
+use pte_core::{Pte, tensor_at};
 use pte_flat::bytes::{index as at, narrow, wide};
 use pte_flat::cost;
 use pte_flat::quoted::Untrusted;
 use pte_schema::program::TensorShapeDynamism;
-use pte_schema::program::view::{ExecutionPlan, InstructionArguments, KernelTypes, Tensor};
+use pte_schema::program::view::{ExecutionPlan, InstructionArguments, Tensor};
 
 /// A program, and what is read of its segments.
 #[derive(Debug)]
@@ -331,10 +331,7 @@ impl<'d, 'g, 'a> MethodWriter<'d, 'g, 'a> {
     }
 
     fn tensor(&self, value: u32) -> Option<Tensor<'a>> {
-        match self.plan.values()?.get(at(value))?.val()? {
-            KernelTypes::Tensor(tensor) => Some(tensor),
-            _ => None,
-        }
+        tensor_at(self.plan, value)
     }
 
     /// Adds the label, the attributes and the numbers of a node.

@@ -9,7 +9,7 @@ use pte_core::method::{self, Instruction};
 use pte_core::operators::usage::{add_calls, most_called};
 use pte_core::operators::{LIBRARIES, Library};
 use pte_core::release::NEWEST;
-use pte_core::{Pte, Storage};
+use pte_core::{Pte, Storage, value_at};
 use pte_flat::bytes::{narrow, wide};
 use pte_flat::cost;
 use pte_flat::quoted::UntrustedString;
@@ -529,11 +529,6 @@ impl serde::Serialize for ConstantValue {
             Self::String(text) => text.serialize(serializer),
         }
     }
-}
-
-/// Returns the value at an index of a method.
-fn value_at(plan: ExecutionPlan<'_>, index: i32) -> Option<KernelTypes<'_>> {
-    plan.values()?.get(usize::try_from(index).ok()?)?.val()
 }
 
 /// The maximum number of characters of a string that a constant method returns.

@@ -6,6 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::limits::MOST_DIMENSIONS;
+use crate::pte::tensor_at;
 use pte_schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
 use pte_schema::scalar::ScalarType;
 
@@ -61,10 +62,7 @@ impl CallMetadata {
 /// Returns the tensor that selects the kernel for an argument: the argument, or the first tensor of
 /// a list. The tensors of a list are assumed to be alike.
 fn tensor<'a>(plan: ExecutionPlan<'a>, value: Option<KernelTypes<'a>>) -> Option<Tensor<'a>> {
-    let at = |index: i32| match plan.values()?.get(usize::try_from(index).ok()?)?.val() {
-        Some(KernelTypes::Tensor(tensor)) => Some(tensor),
-        _ => None,
-    };
+    let at = |index: i32| tensor_at(plan, index);
     match value? {
         KernelTypes::Tensor(tensor) => Some(tensor),
         KernelTypes::TensorList(list) => at(list.items()?.get(0)?),
