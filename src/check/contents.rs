@@ -14,7 +14,7 @@ use super::site::Plan;
 use pte_core::backend::{LONGEST_MAGIC, Magic};
 use pte_core::handle::ReadVec;
 use pte_core::{Backend, File, OpenError, PathComponent, Pte, Source};
-use pte_flat::bytes::wide;
+use pte_flat::bytes::{len_of, wide};
 use pte_flat::cost;
 use pte_flat::view::Table;
 use pte_schema::program::DataLocation;
@@ -234,7 +234,7 @@ impl<S: Source> Window<'_, S> {
             self.start = range.start;
         }
         let from = usize::try_from(range.start.saturating_sub(self.start)).unwrap_or(usize::MAX);
-        let len = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
+        let len = usize::try_from(len_of(&range)).unwrap_or(usize::MAX);
         Ok(self.bytes.get(from..).and_then(|rest| rest.get(..len)).unwrap_or_default())
     }
 }

@@ -13,7 +13,7 @@ use super::tensors::is_permutation;
 use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::ptd::{Entry, Generation, Root};
 use pte_core::{PathComponent, Ptd};
-use pte_flat::bytes::{narrow, wide};
+use pte_flat::bytes::{len_of, narrow, wide};
 
 rules! {
     "data";
@@ -195,7 +195,7 @@ fn judge(entry: &Entry<'_>, path: impl Fn() -> Vec<PathComponent>, out: &mut Fin
         return find(&LAYOUT_SIZE, &|| "the size cannot be computed".into());
     };
     let Ok(range) = range else { return };
-    let len = range.end.saturating_sub(range.start);
+    let len = len_of(&range);
     if len < nbytes {
         find(&DATA_TOO_SHORT, &|| format!("{len} bytes, and the shape asks for {nbytes}"));
     } else if len > nbytes {

@@ -1,12 +1,11 @@
 //! The memory that a program makes a loader allocate, by the figures in the file.
 
 use alloc::collections::BTreeSet;
-use core::ops::Range;
 
 use super::site::external_key;
 use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::{Pte, method, tensor_at};
-use pte_flat::bytes::wide;
+use pte_flat::bytes::{len_of, wide};
 use pte_flat::cost;
 use pte_schema::program::DataLocation;
 use pte_schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
@@ -53,7 +52,7 @@ impl LoadMemory {
     #[must_use]
     pub fn of(pte: &Pte<'_>) -> Self {
         let root = pte.program();
-        let segment = |index| pte.segment_range(index).map_or(0, |range| length(&range));
+        let segment = |index| pte.segment_range(index).map_or(0, |range| len_of(&range));
         let named = root.named_data().into_iter().flatten().map(|of| segment(of.segment_index()));
         let mut memory = Self {
             flatbuffer: wide(pte.region().len()),
@@ -116,8 +115,4 @@ fn external(plan: ExecutionPlan<'_>) -> impl Iterator<Item = u64> {
 
 fn add(sum: &mut u64, sizes: impl Iterator<Item = u64>) {
     *sum = sizes.fold(*sum, u64::saturating_add);
-}
-
-fn length(range: &Range<u64>) -> u64 {
-    range.end.saturating_sub(range.start)
 }

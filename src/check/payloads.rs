@@ -20,7 +20,7 @@ use pte_core::method::Instruction;
 use pte_core::payload::{Sections, Tables, TablesPlace, Unreadable};
 use pte_core::release::Release;
 use pte_core::{Backend, ForeignFormat, Limits, PathComponent, Pte};
-use pte_flat::bytes::{array_at, index, wide};
+use pte_flat::bytes::{array_at, index, len_of, wide};
 use pte_flat::cost;
 use pte_flat::view::Table;
 use pte_schema::program::view::DelegateCall;
@@ -309,7 +309,7 @@ impl<'j, 'd, 'p, 'a> Judge<'j, 'd, 'p, 'a> {
         users: &[User],
         bytes: &mut Bytes<'_>,
     ) {
-        let (start, len) = (range.start, range.end.saturating_sub(range.start));
+        let (start, len) = (range.start, len_of(&range));
         let head = bytes.read(start..start.saturating_add(len.min(ForeignFormat::HEAD)));
         let Some(head) = head else {
             // The payload may request any key.

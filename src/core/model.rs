@@ -18,7 +18,6 @@
 
 use alloc::vec::Vec;
 use core::fmt;
-use core::ops::Range;
 
 use crate::file::header::{ExtendedHeader, FlatTensorHeader};
 use pte_flat::desc::Schema;
@@ -315,11 +314,6 @@ impl From<ReadError> for ModelError {
     fn from(error: ReadError) -> Self {
         Self::Read(error)
     }
-}
-
-/// Returns the length of a range.
-fn length(range: &Range<u64>) -> u64 {
-    range.end.saturating_sub(range.start)
 }
 
 macro_rules! root {

@@ -359,10 +359,6 @@ impl DataAmount {
     }
 }
 
-fn length(range: &Range<u64>) -> u64 {
-    range.end.saturating_sub(range.start)
-}
-
 /// Returns whether a number is 0, so that a document leaves it out.
 #[cfg(feature = "serde")]
 fn is_zero(number: &u64) -> bool {

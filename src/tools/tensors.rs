@@ -18,6 +18,7 @@ use core::ops::Range;
 
 use pte_core::ptd::Layout;
 use pte_core::{Arena, Error, File, Ptd, Pte, Storage};
+use pte_flat::bytes::len_of;
 use pte_flat::quoted::{Untrusted, UntrustedString};
 use pte_schema::program::view::{KernelTypes, Tensor};
 use pte_schema::scalar::ScalarType;
@@ -130,7 +131,7 @@ impl<'a> TensorRow<'a> {
     /// Returns the number of bytes in the file, or otherwise the number that the shape needs.
     pub fn bytes(&self) -> Option<u64> {
         match self.range() {
-            Some(range) => Some(range.end.saturating_sub(range.start)),
+            Some(range) => Some(len_of(&range)),
             None => self.layout?.nbytes(),
         }
     }

@@ -15,6 +15,7 @@ use pte_core::payload::Unreadable;
 use pte_core::payload::command_stream::registers::Access;
 use pte_core::payload::command_stream::{SCRATCH, Step, WEIGHTS, decode};
 use pte_core::payload::ethosu::{Blocks, End};
+use pte_flat::bytes::len_of;
 
 rules! {
     "ethosu";
@@ -98,7 +99,7 @@ fn outside(access: &Access, blocks: &Blocks) -> Option<String> {
     let (name, size) = match access.region {
         WEIGHTS => {
             let range = blocks.weights.clone().or(Some(0..0).filter(|_| !blocks.is_external))?;
-            ("weights", range.end.saturating_sub(range.start))
+            ("weights", len_of(&range))
         }
         SCRATCH => ("scratch memory", blocks.scratch),
         // The firmware gives the fast scratch memory.

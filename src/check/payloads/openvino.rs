@@ -12,7 +12,7 @@ use pte_core::Backend;
 use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::payload::openvino::{End, Model};
 use pte_core::payload::{Sections, Unreadable};
-use pte_flat::bytes::wide;
+use pte_flat::bytes::{len_of, wide};
 use pte_flat::cost;
 use pte_flat::quoted::Quoted;
 use pte_schema::program::TensorShapeDynamism;
@@ -73,7 +73,7 @@ fn model(payload: &Subject<'_>, bytes: &mut Bytes<'_>) -> Result<Option<Model>, 
     }
     let Some(stored) = bytes.read(payload.part(model.range.clone())) else { return Ok(None) };
     let found = Model::read(&stored)?;
-    let size = constants.range.end.saturating_sub(constants.range.start);
+    let size = len_of(&constants.range);
     if found.constants > size {
         let range = 0..found.constants;
         return Err(Unreadable::Part { name: "constants", range, len: size });

@@ -14,7 +14,7 @@ use crate::site::Plan;
 use pte_core::payload::{Unreadable, vulkan};
 use pte_core::release::Release;
 use pte_core::{Backend, PathComponent};
-use pte_flat::bytes::index;
+use pte_flat::bytes::{index, len_of};
 use pte_flat::view::{List, Raw, Table};
 use pte_schema::vulkan::view::{GraphTypes, VkBytes, VkGraph, VkTensor, VkValue};
 
@@ -167,7 +167,7 @@ fn judge_payload(
     let delegate = judge.delegate(payload.users.first());
     let release = judge.release;
     let site = Site { delegate, start, graph, release, values };
-    let len = constants.end.saturating_sub(constants.start);
+    let len = len_of(&constants);
     let Some(judged) = self::judge(&site, judge.named, len, judge.out) else { return Ok(()) };
     for (delegate, instruction, call) in judge.calls(payload.users) {
         let site = Site { delegate: Some(delegate), start, graph, release, values };

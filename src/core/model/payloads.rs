@@ -15,7 +15,7 @@ use crate::backend::Backend;
 use crate::limits::{HEAD, Limits};
 use crate::payload::ConstantUses;
 use crate::payload::xnnpack::{XnnpackGraph, XnnpackHeader, XnnpackParts};
-use pte_flat::bytes::{array_at, index, narrow, wide};
+use pte_flat::bytes::{array_at, index, len_of, narrow, wide};
 use pte_flat::ledger::{Ledger, Refused};
 use pte_flat::tree::Unknown;
 use pte_flat::write::{WriterLayout, write};
@@ -479,7 +479,7 @@ impl<'a> OpenPayload<'a> {
             Err(why) => return Ok(Err(FixedPayload::Unreadable(why))),
         };
         let (region, constants) = (parts.graph.clone(), parts.constants.clone());
-        if !named.pay(region.end.saturating_sub(region.start)) {
+        if !named.pay(len_of(&region)) {
             return Ok(Err(FixedPayload::Overlap));
         }
         let has_header = parts.header.is_some();

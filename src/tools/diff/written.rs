@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use super::{Written, text};
 use pte_core::File;
 use pte_core::ptd::Root;
+use pte_flat::bytes::len_of;
 use pte_flat::write::WriterLayout;
 
 /// Returns the facts about the encoding that differ between two files.
@@ -19,7 +20,7 @@ fn facts(file: &File<'_>) -> Vec<(&'static str, String)> {
     let region = file.region_range();
     let mut facts = vec![
         ("file", text::bytes(file.file_len())),
-        ("FlatBuffers part", text::bytes(region.end.saturating_sub(region.start))),
+        ("FlatBuffers part", text::bytes(len_of(&region))),
         ("segments", file.segment_count().to_string()),
     ];
     let segments = |base: Option<u64>| {

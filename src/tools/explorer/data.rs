@@ -11,6 +11,7 @@ use crate::graph::tensor_type;
 use pte_core::Ptd;
 use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::ptd::Entry;
+use pte_flat::bytes::len_of;
 use pte_flat::quoted::Untrusted;
 
 /// Passes the nodes of a data file to `each`.
@@ -49,7 +50,7 @@ fn node(nth: u32, entry: &Entry<'_>, texts: &ConstantTexts) -> ExplorerNode {
     }
     match entry.range() {
         Ok(range) => {
-            let bytes = range.end.saturating_sub(range.start);
+            let bytes = len_of(&range);
             attrs.add("bytes", bytes);
             attrs.add("offset", range.start);
             node.measures.bytes = Some(bytes);

@@ -19,7 +19,7 @@ use crate::tensors::{TensorPlace, TensorRow};
 use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::operators::argument_names;
 use pte_core::{Pte, tensor_at};
-use pte_flat::bytes::{index as at, narrow, wide};
+use pte_flat::bytes::{index as at, len_of, narrow, wide};
 use pte_flat::cost;
 use pte_flat::quoted::Untrusted;
 use pte_schema::program::TensorShapeDynamism;
@@ -383,7 +383,7 @@ impl<'d, 'g, 'a> MethodWriter<'d, 'g, 'a> {
         if let Some(range) = row.range() {
             attrs.add("offset", range.start);
             self.program.texts.describe(&range, tensor.scalar_type(), attrs);
-            shown.measures.bytes = Some(range.end.saturating_sub(range.start));
+            shown.measures.bytes = Some(len_of(&range));
         }
     }
 
@@ -437,7 +437,7 @@ impl<'d, 'g, 'a> MethodWriter<'d, 'g, 'a> {
         let all = self.plan.delegates();
         let Some(delegate) = all.and_then(|all| all.get(at(index))) else { return };
         if let Ok(Some(range)) = self.program.pte.delegate_range(delegate) {
-            let bytes = range.end.saturating_sub(range.start);
+            let bytes = len_of(&range);
             shown.attrs.add("payload bytes", bytes);
             shown.attrs.add("payload offset", range.start);
             // The nodes of an open payload have the bytes of their constants.

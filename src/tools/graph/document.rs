@@ -78,7 +78,7 @@ mod serialize {
 
     use super::{GraphDocument, MethodGraph, PayloadGraph};
     use crate::graph::{EdgeKind, NodeId};
-    use pte_flat::bytes::index as at;
+    use pte_flat::bytes::{index as at, len_of};
 
     impl Serialize for GraphDocument<'_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -118,7 +118,7 @@ mod serialize {
             let mut graph = serializer.serialize_struct("PayloadGraph", 4)?;
             let range = self.range();
             graph.serialize_field("offset", &range.start)?;
-            graph.serialize_field("bytes", &range.end.saturating_sub(range.start))?;
+            graph.serialize_field("bytes", &len_of(&range))?;
             graph.serialize_field("nodes", &PayloadNodes(self))?;
             graph.serialize_field("edges", &PayloadEdges(self))?;
             graph.end()

@@ -17,7 +17,7 @@ use super::{
 use crate::report::Findings;
 use pte_core::PathComponent;
 use pte_core::payload::xnnpack::{NO_ID, NoConstant, PayloadConstant};
-use pte_flat::bytes::{index, narrow, wide};
+use pte_flat::bytes::{index, len_of, narrow, wide};
 use pte_flat::cost;
 use pte_flat::quoted::Quoted;
 use pte_schema::xnnpack::XNNDatatype;
@@ -244,7 +244,7 @@ fn constant(site: &Site<'_, '_>, named: &NamedSizes<'_>, nth: u32) -> Result<u64
         (&XNNPACK_CONSTANT, message)
     })?;
     match place {
-        PayloadConstant::Behind(range) => Ok(range.end.saturating_sub(range.start)),
+        PayloadConstant::Behind(range) => Ok(len_of(&range)),
         PayloadConstant::Within { bytes, .. } => Ok(wide(bytes.len())),
         PayloadConstant::Named { key, size } => {
             match named.get(key, site.graph.parts().constants.is_empty()) {
