@@ -14,6 +14,7 @@ use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::ptd::{Entry, Generation, Root};
 use pte_core::{PathComponent, Ptd};
 use pte_flat::bytes::{len_of, narrow, wide};
+use pte_flat::path;
 
 rules! {
     "data";
@@ -101,13 +102,7 @@ pub(super) fn check(ptd: &Ptd<'_>, out: &mut Findings) {
     let count = ptd.segment_count();
     let range = |nth| ptd.segment_range(nth).unwrap_or_default();
     let mut find = |rule, nth, message: &dyn Fn() -> String| {
-        let path = || {
-            vec![
-                PathComponent::Field("flat_tensor"),
-                PathComponent::Field("segments"),
-                PathComponent::Index(nth),
-            ]
-        };
+        let path = || path!["flat_tensor", "segments", nth].to_vec();
         out.find(rule, ptd.segment_place(nth), path, message);
     };
     let mut last = 0;
@@ -142,11 +137,7 @@ pub(super) fn path(ptd: &Ptd<'_>, nth: u32) -> Vec<PathComponent> {
         Some(rest) => ("named_data", rest),
         None => ("tensors", nth),
     };
-    vec![
-        PathComponent::Field("flat_tensor"),
-        PathComponent::Field(list),
-        PathComponent::Index(index),
-    ]
+    path!["flat_tensor", list, index].to_vec()
 }
 
 fn judge(entry: &Entry<'_>, path: impl Fn() -> Vec<PathComponent>, out: &mut Findings) {

@@ -22,6 +22,7 @@ use pte_core::release::Release;
 use pte_core::{Backend, ForeignFormat, Limits, PathComponent, Pte};
 use pte_flat::bytes::{array_at, index, len_of, wide};
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::view::Table;
 use pte_schema::program::view::DelegateCall;
 
@@ -409,11 +410,7 @@ impl<'j, 'd, 'p, 'a> Judge<'j, 'd, 'p, 'a> {
 
 /// Returns the path of a delegate's payload in its method.
 fn payload_path(delegate: u32) -> [PathComponent; 3] {
-    [
-        PathComponent::Field("delegates"),
-        PathComponent::Index(delegate),
-        PathComponent::Field("processed"),
-    ]
+    path!["delegates", delegate, "processed"]
 }
 
 /// Returns the message about a payload that cannot be read.

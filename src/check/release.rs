@@ -12,6 +12,7 @@ use pte_core::ptd::Root;
 use pte_core::release::{NEWEST, Release, was_run};
 use pte_core::{File, PathComponent, Pte, method};
 use pte_flat::desc::{EnumDesc, FieldDesc, Kind, Number, ScalarDesc, TableDesc};
+use pte_flat::path;
 use pte_flat::view::{List, Raw, Table};
 use pte_schema::program::view::{InstructionArguments, KernelCall, KernelTypes};
 use pte_schema::scalar::ScalarType;
@@ -101,15 +102,7 @@ fn called_operators(pte: &Pte<'_>, release: Release, out: &mut Findings) {
             let Some(brought) = since.filter(|since| *since > release) else {
                 continue;
             };
-            let path = || {
-                vec![
-                    PathComponent::Field("program"),
-                    PathComponent::Field("execution_plan"),
-                    PathComponent::Index(nth),
-                    PathComponent::Field("operators"),
-                    PathComponent::Index(index),
-                ]
-            };
+            let path = || path!["program", "execution_plan", nth, "operators", index].to_vec();
             out.find(&OPERATOR_NEWER, operator.raw().pos().into(), path, || {
                 is_newer(&name, brought, release)
             });
@@ -159,7 +152,7 @@ fn dtypes_of_calls(pte: &Pte<'_>, release: Release, out: &mut Findings) {
             let is_new = bit.is_some_and(|bit| *reported & bit == 0);
             *reported |= bit.unwrap_or_default();
             if is_new {
-                let path = [PathComponent::Field("args"), PathComponent::Index(arg)];
+                let path = path!["args", arg];
                 plan.find_instruction(out, &OPERATOR_DTYPE, &instruction, &path, || {
                     let (name, (major, minor)) = (kernel.name, release);
                     format!("the kernel of {name} in release {major}.{minor} does not take {dtype}")

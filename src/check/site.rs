@@ -14,6 +14,7 @@ use pte_core::operators::contracts::ElementBounds;
 use pte_core::{PathComponent, Pte, tensor_at, value_at};
 use pte_flat::bytes::{index as at_index, narrow};
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::view::{Raw, Table, Vector};
 use pte_schema::program::TensorDataLocation;
 use pte_schema::program::view::{EValue, ExecutionPlan, KernelTypes, Tensor};
@@ -100,11 +101,7 @@ impl<'p, 'a> Plan<'p, 'a> {
     #[cold]
     #[inline(never)]
     pub(super) fn path(&self, relative: &[PathComponent]) -> Vec<PathComponent> {
-        let mut path = vec![
-            PathComponent::Field("program"),
-            PathComponent::Field("execution_plan"),
-            PathComponent::Index(self.nth),
-        ];
+        let mut path = path!["program", "execution_plan", self.nth].to_vec();
         path.extend_from_slice(relative);
         path
     }
@@ -137,11 +134,7 @@ impl<'p, 'a> Plan<'p, 'a> {
     #[cold]
     #[inline(never)]
     fn value_path(&self, index: u32, relative: &[PathComponent]) -> Vec<PathComponent> {
-        let mut path = self.path(&[
-            PathComponent::Field("values"),
-            PathComponent::Index(index),
-            PathComponent::Field("val"),
-        ]);
+        let mut path = self.path(&path!["values", index, "val"]);
         path.extend(
             self.value(index.into()).and_then(KernelTypes::name).map(PathComponent::Variant),
         );
@@ -193,12 +186,7 @@ impl<'p, 'a> Plan<'p, 'a> {
     #[cold]
     #[inline(never)]
     fn instruction_path(&self, instruction: &Instruction<'_>) -> Vec<PathComponent> {
-        self.path(&[
-            PathComponent::Field("chains"),
-            PathComponent::Index(instruction.chain()),
-            PathComponent::Field("instructions"),
-            PathComponent::Index(instruction.index()),
-        ])
+        self.path(&path!["chains", instruction.chain(), "instructions", instruction.index()])
     }
 }
 

@@ -12,6 +12,7 @@ use crate::file::segments::SegmentArea;
 use crate::limits::Limits;
 use crate::verify::{self, Verified};
 use pte_flat::bytes::{index as at_index, narrow, wide};
+use pte_flat::path;
 use pte_flat::view::{List, Table};
 use pte_schema::program::DataLocation;
 use pte_schema::program::view::{
@@ -172,13 +173,7 @@ impl<'a> Pte<'a> {
         let at = segment.raw().pos();
         self.area.find(offset, size).ok_or_else(|| {
             let error = self.area.refusal(offset, size, at.into());
-            [
-                PathComponent::Index(index),
-                PathComponent::Field("segments"),
-                PathComponent::Field("program"),
-            ]
-            .into_iter()
-            .fold(error, Error::within)
+            path![index, "segments", "program"].into_iter().fold(error, Error::within)
         })
     }
 

@@ -17,6 +17,7 @@ use pte_core::payload::Unreadable;
 use pte_core::{Backend, PathComponent};
 use pte_flat::bytes::{narrow, wide};
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::{List, Raw, Table};
 use pte_schema::mlx::view::{MLXGraph, ShapeDim, SlotVariant, TensorMeta};
@@ -272,7 +273,7 @@ impl<'p> Site<'_, 'p> {
                     SlotType::TensorSlot | SlotType::IntValueSlot => continue,
                     _ => format!("the backend does not have slots of type {slot_type}"),
                 };
-                let path = [PathComponent::Field(name), PathComponent::Index(nth)];
+                let path = path![name, nth];
                 self.find(out, &MLX_SLOT, slot.raw(), &path, || message);
             }
         }
@@ -280,7 +281,7 @@ impl<'p> Site<'_, 'p> {
 
     /// Judges the shape and the datatype of a tensor.
     fn shape(&self, nth: u32, meta: TensorMeta<'p>, out: &mut Findings) {
-        let path = [PathComponent::Field("tensor_meta"), PathComponent::Index(nth)];
+        let path = path!["tensor_meta", nth];
         let (shape, code) = (meta.shape().unwrap_or_default(), meta.scalar_type());
         if !(0..=LAST_CODE).contains(&code) {
             self.find(out, &MLX_SHAPE, meta.raw(), &path, || {
@@ -317,8 +318,7 @@ impl<'p> Site<'_, 'p> {
         }
         for (chain, nth, instruction) in self.instructions() {
             if wide(nth) >= MOST {
-                let path =
-                    [PathComponent::Field("instruction_chains"), PathComponent::Index(chain)];
+                let path = path!["instruction_chains", chain];
                 self.find(out, &MLX_SIZE, instruction, &path, || {
                     format!("the chain has more than {MOST} instructions")
                 });
@@ -369,12 +369,7 @@ fn is_size(size: ShapeDim<'_>) -> bool {
 }
 
 fn instruction_path(chain: u32, nth: usize) -> Vec<PathComponent> {
-    vec![
-        PathComponent::Field("instruction_chains"),
-        PathComponent::Index(chain),
-        PathComponent::Field("instructions"),
-        PathComponent::Index(narrow(nth)),
-    ]
+    path!["instruction_chains", chain, "instructions", narrow(nth)].to_vec()
 }
 
 /// The longest list that the loader accepts.

@@ -10,6 +10,7 @@ use crate::site::Plan;
 use pte_core::payload::Unreadable;
 use pte_core::{Backend, PathComponent};
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::{Raw, Table};
 use pte_schema::native::view::{Argument, ArgumentValue, Graph, Method, Node, Program};
@@ -50,7 +51,7 @@ fn judge(
     let Some(program) = tables.root_as::<Program<'_>>() else { return Ok(()) };
     let delegate = judge.delegate(payload.users.first());
     for (nth, method) in (0..).zip(program.methods().into_iter().flatten()) {
-        let path = [PathComponent::Field("methods"), PathComponent::Index(nth)];
+        let path = path!["methods", nth];
         Site { delegate, start, path }.method(method, judge.out);
     }
     Ok(())

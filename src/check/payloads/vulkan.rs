@@ -15,6 +15,7 @@ use pte_core::payload::{Unreadable, vulkan};
 use pte_core::release::Release;
 use pte_core::{Backend, PathComponent};
 use pte_flat::bytes::{index, len_of};
+use pte_flat::path;
 use pte_flat::view::{List, Raw, Table};
 use pte_schema::vulkan::view::{GraphTypes, VkBytes, VkGraph, VkTensor, VkValue};
 
@@ -134,7 +135,7 @@ impl<'p> Site<'_, 'p> {
         message: impl FnOnce() -> String,
     ) {
         let value = self.values.get(index(id));
-        let path = [PathComponent::Field("values"), PathComponent::Index(id)];
+        let path = path!["values", id];
         self.find(out, rule, value.map_or(self.graph.raw(), |value| value.raw()), &path, message);
     }
 

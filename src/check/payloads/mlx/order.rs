@@ -8,9 +8,9 @@ use super::operands::{self, Of, Operand};
 use super::{Counts, MLX_CHAIN, MLX_ORDER, Site, instruction_path};
 use crate::report::Findings;
 use crate::rule::Rule;
-use pte_core::PathComponent;
 use pte_flat::bytes::index;
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::view::{List, Raw, Table};
 use pte_schema::mlx::SlotType;
 use pte_schema::mlx::view::{Instruction, InstructionChain, SlotVariant};
@@ -57,14 +57,14 @@ pub(super) fn judge(site: &Site<'_, '_>, counts: &Counts, out: &mut Findings) {
     (order.written, order.is_init) = (buffers, false);
     for (nth, (of, index)) in (0..).zip(named(graph.input_map())) {
         if let Err(message) = order.write(of, index) {
-            let path = [PathComponent::Field("input_map"), PathComponent::Index(nth)];
+            let path = path!["input_map", nth];
             site.find(out, &MLX_ORDER, graph.raw(), &path, || message.into());
         }
     }
     order.chains(graph.main_chain_idx(), out);
     for (nth, (of, index)) in (0..).zip(named(graph.output_map())) {
         if !order.has(of, index) {
-            let path = [PathComponent::Field("output_map"), PathComponent::Index(nth)];
+            let path = path!["output_map", nth];
             site.find(out, &MLX_ORDER, graph.raw(), &path, || {
                 format!("no instruction writes {} {index}, an output of the graph", of.name())
             });

@@ -5,8 +5,8 @@ use core::fmt;
 use super::values::Values;
 use super::{MOST_DIMENSIONS, Site, VULKAN_SHAPE};
 use crate::report::Findings;
-use pte_core::PathComponent;
 use pte_core::payload::vulkan::{ArgumentKind, ShapeRule, VulkanOperator};
+use pte_flat::path;
 use pte_flat::view::Table;
 use pte_schema::vulkan::view::VkTensor;
 
@@ -37,7 +37,7 @@ pub(super) fn judge(site: &Site<'_, '_>, values: &Values, out: &mut Findings) {
             continue;
         }
         let Some(wrong) = differs(operator.shape, reads, output) else { continue };
-        let path = [PathComponent::Field("chain"), PathComponent::Index(nth)];
+        let path = path!["chain", nth];
         site.find(out, &VULKAN_SHAPE, call.raw(), &path, || {
             let name = operator.name;
             format!("{name} writes {output}, and its arguments {} and {}", wrong.0, wrong.1)

@@ -10,10 +10,10 @@ use super::{
 };
 use crate::report::Findings;
 use crate::rule::Rule;
-use pte_core::PathComponent;
 use pte_core::payload::vulkan::{Argument, ArgumentKind};
 use pte_flat::bytes::{index, wide};
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::{Table, Vector};
 use pte_schema::vulkan::view::{GraphTypes, VkBytes, VkTensor, VkValue};
@@ -165,7 +165,7 @@ pub(super) fn judge(
                 ),
             };
             let (rule, message) = message;
-            let path = [PathComponent::Field(name), PathComponent::Index(nth)];
+            let path = path![name, nth];
             site.find(out, rule, graph.raw(), &path, || message);
         }
     }

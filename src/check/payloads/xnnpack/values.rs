@@ -19,6 +19,7 @@ use pte_core::PathComponent;
 use pte_core::payload::xnnpack::{NO_ID, NoConstant, PayloadConstant};
 use pte_flat::bytes::{index, len_of, narrow, wide};
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::quoted::Quoted;
 use pte_schema::xnnpack::XNNDatatype;
 use pte_schema::xnnpack::view::{
@@ -64,7 +65,7 @@ pub(super) fn judge<'p>(
         if let Err((rule, message)) = judged
             && let Some(value) = all.get(index(nth))
         {
-            let at = [PathComponent::Field("xvalues"), PathComponent::Index(nth)];
+            let at = path!["xvalues", nth];
             site.find(out, rule, value, &at, || message);
         }
     }
