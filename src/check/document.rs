@@ -299,18 +299,10 @@ impl FindingRecord {
     }
 
     fn of_refusal(error: &Error) -> Self {
-        Self {
-            rule: error.code(),
-            severity: Severity::Error.name(),
-            level: Severity::Error,
-            message: UntrustedString::of(error),
-            offset: Some(error.offset()),
-            path: UntrustedString::of(&error.place().path()),
-            data_file: None,
-            why: Some(error.kind().why()),
-            help: Some(error.kind().help()),
-            window: None,
-        }
+        let (kind, path) = (error.kind(), UntrustedString::of(&error.place().path()));
+        let finding =
+            Self::without_place(error.code(), UntrustedString::of(error), Some(kind.help()));
+        Self { offset: Some(error.offset()), path, why: Some(kind.why()), ..finding }
     }
 }
 
