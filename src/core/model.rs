@@ -19,6 +19,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::error::wraps;
 use crate::file::header::{ExtendedHeader, FlatTensorHeader};
 use pte_flat::desc::Schema;
 use pte_flat::ledger::MemoryError;
@@ -289,30 +290,14 @@ impl fmt::Display for ModelError {
 
 impl core::error::Error for ModelError {}
 
+wraps! { ModelError: Memory(MemoryError), Amplified(Amplified), Read(ReadError) }
+
 impl From<WriteError> for ModelError {
     fn from(error: WriteError) -> Self {
         match error {
             WriteError::OutOfMemory => Self::Memory(MemoryError::OutOfMemory),
             error => Self::Tables(error),
         }
-    }
-}
-
-impl From<MemoryError> for ModelError {
-    fn from(error: MemoryError) -> Self {
-        Self::Memory(error)
-    }
-}
-
-impl From<Amplified> for ModelError {
-    fn from(error: Amplified) -> Self {
-        Self::Amplified(error)
-    }
-}
-
-impl From<ReadError> for ModelError {
-    fn from(error: ReadError) -> Self {
-        Self::Read(error)
     }
 }
 
