@@ -139,10 +139,6 @@ impl<'d> Checker<'d> {
 
     /// Judges a file as [`check`](Self::check) does. Calls `progress` with the number of bytes of
     /// each read of a [scan](Self::scan).
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`check`](Self::check).
     pub fn check_with_progress<S: Source>(
         &self,
         handle: &Handle<S>,

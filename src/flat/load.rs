@@ -64,10 +64,6 @@ pub fn read(
 }
 
 /// Reads the JSON of a table as [`read`] does, but ignores the key `beside` of the root's object.
-///
-/// # Errors
-///
-/// The errors of [`read`].
 pub fn read_beside(
     text: &str,
     desc: &'static TableDesc,

@@ -232,10 +232,6 @@ impl Summary {
     /// Summarizes an opened file, as [`read`](Self::read) does, but only the first method called
     /// `method` of a program, with its operators, backends and tensors. Named data and the parts
     /// are those of the whole file.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`read`](Self::read).
     pub fn read_method<S: Source>(
         handle: &Handle<S>,
         method: Option<&str>,

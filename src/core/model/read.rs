@@ -35,10 +35,6 @@ impl<'a> pte::Pte<'a> {
 
     /// Returns the same as [`to_model`](Self::to_model), but leaves the segments in `source`, which
     /// contains the whole file.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`to_model`](Self::to_model).
     pub fn to_model_from<'s>(&self, source: &'s dyn Ranges) -> Result<PteModel<'s>, MemoryError> {
         self.model(|range| Blob::Range(source, range), owned)
     }
@@ -101,10 +97,6 @@ impl<'a> ptd::Ptd<'a> {
 
     /// Returns the same as [`to_model`](Self::to_model), but leaves the segments in `source`, which
     /// contains the whole file.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`to_model`](Self::to_model).
     pub fn to_model_from<'s>(&self, source: &'s dyn Ranges) -> Result<AnyPtd<'s>, MemoryError> {
         let blob = |range| Blob::Range(source, range);
         Ok(match self.root() {

@@ -93,10 +93,6 @@ impl PayloadContents {
     /// or the sections that its header lists. A `Map` breaks such payloads down.
     ///
     /// The bytes of all graphs are kept in memory.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`all`](Self::all).
     pub fn all_with_parts<S: Source>(
         handle: &Handle<S>,
         limits: &Limits,

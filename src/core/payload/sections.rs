@@ -189,10 +189,6 @@ pub struct Scratch {
 
 impl Scratch {
     /// Reads the headers of all payloads, as [`for_each_sections`] does.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`for_each_sections`].
     pub fn read<S: Source>(
         handle: &Handle<S>,
         limits: &Limits,
