@@ -120,7 +120,7 @@ fn the_trusted_base_stays_small() {
     // A review of the code that follows unproven offsets reads these files.
     let source = files::path("src");
     for (file, most) in [
-        ("flat/bytes.rs", 78),
+        ("flat/bytes.rs", 86),
         ("flat/verify.rs", 260),
         ("flat/verify/deep.rs", 60),
         ("flat/verify/entry.rs", 70),

@@ -1,6 +1,5 @@
 //! Instructions: what they call, with which values, and where they jump.
 
-use alloc::format;
 use core::ops::Range;
 
 use self::endless_loops::EndlessLoopFinder;
@@ -13,9 +12,10 @@ use super::parallel;
 use super::report::Findings;
 use super::site::Plan;
 use super::values::Values;
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_core::method::{self, Instruction, Jump};
 use pte_flat::bytes::{index, narrow};
+use pte_flat::path;
 use pte_flat::view::{List, Table, Vector, Vtable};
 use pte_schema::program::tag;
 use pte_schema::program::view::{self, Chain, InstructionArguments, KernelCall};
@@ -105,7 +105,7 @@ struct Vtables<'a> {
 impl<'a, J: Fn(KernelCall<'a>) -> Option<BrokenRule> + Sync> Pass<'_, '_, 'a, J> {
     /// Judges the instructions of a chain.
     fn chain(&self, chain: u32, view: Chain<'a>, out: &mut Findings) -> InstructionKinds {
-        let path = [PathComponent::Field("chains"), PathComponent::Index(chain)];
+        let path = path!["chains", chain];
         let Some(instructions) = view.instructions() else {
             self.plan.find(out, &INSTRUCTIONS_MISSING, view.raw(), &path, || {
                 "the chain has no list of instructions".into()
@@ -236,8 +236,7 @@ impl<'a, J: Fn(KernelCall<'a>) -> Option<BrokenRule> + Sync> Pass<'_, '_, 'a, J>
         }
         self.args(instruction, call.args(), out);
         if let Some((rule, nth, message)) = self.judge.as_ref().and_then(|judge| judge(call)) {
-            let path =
-                [PathComponent::Field("args"), PathComponent::Index(nth.unwrap_or_default())];
+            let path = path!["args", nth.unwrap_or_default()];
             let path = if nth.is_some() { &path[..] } else { path.get(..1).unwrap_or_default() };
             self.plan.find_instruction(out, rule, instruction, path, || message);
         }
@@ -277,7 +276,7 @@ impl<'a, J: Fn(KernelCall<'a>) -> Option<BrokenRule> + Sync> Pass<'_, '_, 'a, J>
         }
         for (nth, index) in (0..).zip(args) {
             if !self.plan.has(index) {
-                let path = [PathComponent::Field("args"), PathComponent::Index(nth)];
+                let path = path!["args", nth];
                 self.plan.find_instruction(out, &ARGS_INDEX, instruction, &path, || {
                     format!("value {index} is an argument, and there are {}", self.plan.len)
                 });

@@ -1,7 +1,6 @@
 //! The checker: the settings of a check, and how it runs.
 
 use alloc::borrow::Cow;
-use alloc::format;
 use alloc::string::ToString;
 use core::convert::Infallible;
 use core::ops::Range;
@@ -13,13 +12,9 @@ use super::payloads::{self, NamedSizes, judges_payloads_of};
 use super::policy::Policy;
 use super::report::{Findings, Report};
 use super::{contents, external, kind, memory, release, tables};
-use pte_core::file::source::{PastEnd, Source};
-use pte_core::foreign::ForeignFormat;
-use pte_core::handle::{File, Handle, OpenError, ReadVec};
-use pte_core::limits::Limits;
+use pte_core::handle::ReadVec;
 use pte_core::payload::Unreadable;
-use pte_core::ptd::Ptd;
-use pte_core::pte::Pte;
+use pte_core::{File, ForeignFormat, Handle, Limits, OpenError, PastEnd, Ptd, Pte, Source};
 
 /// Returns what documents call the files of a format that [`Checker::check_other`] judges; `None` for other formats.
 #[must_use]
@@ -144,10 +139,6 @@ impl<'d> Checker<'d> {
 
     /// Judges a file as [`check`](Self::check) does. Calls `progress` with the number of bytes of
     /// each read of a [scan](Self::scan).
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`check`](Self::check).
     pub fn check_with_progress<S: Source>(
         &self,
         handle: &Handle<S>,

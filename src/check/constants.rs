@@ -7,13 +7,10 @@ use self::elements::{ConstantElements, ConstantsByValue};
 use self::scalars::ConstantScalars;
 use super::report::Findings;
 use super::rule::rules;
-use pte_core::file::source::Source;
-use pte_core::handle::{File, OpenError};
-use pte_core::method;
 use pte_core::operators::contracts::ElementBounds;
 use pte_core::operators::{Scalar, Signatures};
-use pte_core::pte::{Pte, Storage};
-use pte_schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
+use pte_core::{File, OpenError, Pte, Source, Storage, method, tensor_at};
+use pte_schema::program::view::{ExecutionPlan, Tensor};
 
 mod elements;
 mod scalars;
@@ -49,8 +46,7 @@ struct Method<'p, 'a> {
 impl<'a> Method<'_, 'a> {
     /// Returns the tensor at `value` and the range of its data, if it is a constant.
     fn constant(&self, value: u32) -> Option<(Tensor<'a>, Range<u64>)> {
-        let value = self.view.values()?.get(pte_flat::bytes::index(value))?;
-        let KernelTypes::Tensor(tensor) = value.val()? else { return None };
+        let tensor = tensor_at(self.view, value)?;
         match self.pte.storage(tensor) {
             Ok(Storage::Constant(bytes)) => Some((tensor, bytes)),
             _ => None,

@@ -1,8 +1,6 @@
 //! Rules on the file around the FlatBuffer: sizes, segments, and the offsets of constants.
 
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -10,12 +8,11 @@ use super::report::Findings;
 use super::resolve::BASE_MISSING;
 use super::rule::{Rule, rules};
 use super::site::Plan;
-use pte_core::Pte;
-use pte_core::error::PathComponent;
 use pte_core::file::header::ExtendedHeader;
-use pte_core::pte::Storage;
+use pte_core::{PathComponent, Pte, Storage};
 use pte_flat::bytes::{index, narrow};
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::view::Table;
 use pte_schema::program::DataLocation;
 use pte_schema::program::view::{KernelTypes, SubsegmentOffsets};
@@ -122,7 +119,7 @@ pub(super) fn check(pte: &Pte<'_>, out: &mut Findings) {
         );
     }
     if root.version() > 0 {
-        let path = || vec![PathComponent::Field("program"), PathComponent::Field("version")];
+        let path = || path!["program", "version"].to_vec();
         out.find(&PROGRAM_VERSION, at, path, || format!("version {}", root.version()));
     }
     segments(pte, out);
@@ -130,13 +127,7 @@ pub(super) fn check(pte: &Pte<'_>, out: &mut Findings) {
     pieces(pte, out);
     let mut seen: Vec<u32> = Vec::new();
     for (nth, list) in (0..).zip(root.mutable_data_segments().into_iter().flatten()) {
-        let path = || {
-            vec![
-                PathComponent::Field("program"),
-                PathComponent::Field("mutable_data_segments"),
-                PathComponent::Index(nth),
-            ]
-        };
+        let path = || path!["program", "mutable_data_segments", nth].to_vec();
         if list.offsets().is_none() {
             out.find(&OFFSETS_MISSING, list.raw().pos().into(), path, || {
                 "the list has no offsets".into()
@@ -147,8 +138,7 @@ pub(super) fn check(pte: &Pte<'_>, out: &mut Findings) {
     cost::sort(seen.len());
     seen.sort_unstable();
     if let Some([first, _]) = seen.windows(2).find(|pair| matches!(pair, [a, b] if a == b)) {
-        let path =
-            || vec![PathComponent::Field("program"), PathComponent::Field("mutable_data_segments")];
+        let path = || path!["program", "mutable_data_segments"].to_vec();
         out.find(&MUTABLE_SEGMENT_SHARED, at, path, || format!("segment {first} is named twice"));
     }
 }
@@ -161,13 +151,7 @@ fn segments(pte: &Pte<'_>, out: &mut Findings) {
         let table = segments.and_then(|segments| segments.raw(nth));
         table.map_or(0, |table| u64::from(table.pos()))
     };
-    let path = |nth: u32| {
-        vec![
-            PathComponent::Field("program"),
-            PathComponent::Field("segments"),
-            PathComponent::Index(nth),
-        ]
-    };
+    let path = |nth: u32| path!["program", "segments", nth].to_vec();
     let header = pte.header();
     let declared = header
         .filter(|header| header.length >= ExtendedHeader::CURRENT)
@@ -312,7 +296,7 @@ fn constants(pte: &Pte<'_>, out: &mut Findings) {
     let inline = root.constant_buffer().map_or(0, |buffers| buffers.len());
     let segment = root.constant_segment();
     let count = segment.and_then(SubsegmentOffsets::offsets).map_or(0, |offsets| offsets.len());
-    let path = |field| move || vec![PathComponent::Field("program"), PathComponent::Field(field)];
+    let path = |field| move || path!["program", field].to_vec();
     if inline > 0 && count > 1 {
         out.find(&CONSTANTS_TWICE, at, path("constant_buffer"), || {
             format!("{count} constants in a segment, and {inline} in the FlatBuffers part")
@@ -344,8 +328,7 @@ fn constants(pte: &Pte<'_>, out: &mut Findings) {
     }
     let mut last = 0;
     for (nth, offset) in (0..).zip(segment.offsets().into_iter().flatten()) {
-        let offset_path =
-            || [path(), vec![PathComponent::Field("offsets"), PathComponent::Index(nth)]].concat();
+        let offset_path = || [path(), path!["offsets", nth].to_vec()].concat();
         if nth == 0 && offset != 0 {
             out.find(&OFFSETS_UNSORTED, at, offset_path, || {
                 format!("constant 0, which stands for none, is at byte {offset} of the segment")
@@ -369,8 +352,7 @@ fn pieces(pte: &Pte<'_>, out: &mut Findings) {
     starts.sort_unstable();
     let apart = || starts.iter().filter(|&start| start & 15 != 0);
     if let Some(first) = apart().next() {
-        let path =
-            || vec![PathComponent::Field("program"), PathComponent::Field("constant_segment")];
+        let path = || path!["program", "constant_segment"].to_vec();
         out.find(&CONSTANT_MISALIGNED, segment.raw().pos().into(), path, || {
             format!(
                 "offsets that are no multiples of 16: {}, the least is {first}",

@@ -3,8 +3,6 @@
 //! These rules read the first 64 bytes of each segment, or all bytes if a scan is requested.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -13,13 +11,12 @@ use super::payloads::judges_payloads_of;
 use super::report::Findings;
 use super::rule::rules;
 use super::site::Plan;
-use pte_core::Pte;
-use pte_core::backend::{Backend, LONGEST_MAGIC, Magic};
-use pte_core::error::PathComponent;
-use pte_core::file::source::Source;
-use pte_core::handle::{File, OpenError, ReadVec};
-use pte_flat::bytes::wide;
+use pte_core::backend::{LONGEST_MAGIC, Magic};
+use pte_core::handle::ReadVec;
+use pte_core::{Backend, File, OpenError, Pte, Source};
+use pte_flat::bytes::{len_of, wide};
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::view::Table;
 use pte_schema::program::DataLocation;
 
@@ -78,13 +75,7 @@ pub(crate) fn judge<S: Source>(
     announce(file, source, segments.iter().map(|begin| range_of(begin.nth)))?;
     for Begin { nth, .. } in segments {
         let range = range_of(nth);
-        let path = || {
-            vec![
-                PathComponent::Field(root),
-                PathComponent::Field("segments"),
-                PathComponent::Index(nth),
-            ]
-        };
+        let path = || path![root, "segments", nth].to_vec();
         if end < range.start {
             let gap = end..range.start.min(end.saturating_add(LONGEST_GAP));
             let bytes = window.read(gap.clone())?;
@@ -149,13 +140,7 @@ fn inline_payloads(file: &File<'_>, out: &mut Findings) {
         let Some(data) = blob.data() else { continue };
         let head = data.bytes().get(..64).unwrap_or(data.bytes());
         if let Some(what) = code::begins(head) {
-            let path = || {
-                vec![
-                    PathComponent::Field("program"),
-                    PathComponent::Field("backend_delegate_data"),
-                    PathComponent::Index(nth),
-                ]
-            };
+            let path = || path!["program", "backend_delegate_data", nth].to_vec();
             out.find(&CONTENT_EXECUTABLE, data.pos().into(), path, || {
                 format!("inline payload {nth} begins like {what}")
             });
@@ -205,11 +190,7 @@ fn magics(pte: &Pte<'_>, Heads(heads): &Heads, out: &mut Findings) {
             };
             let head = head.unwrap_or_default();
             if !magic.is_in(head) {
-                let path = [
-                    PathComponent::Field("delegates"),
-                    PathComponent::Index(nth),
-                    PathComponent::Field("processed"),
-                ];
+                let path = path!["delegates", nth, "processed"];
                 plan.find(out, &PAYLOAD_MAGIC, payload.raw(), &path, || {
                     let len = magic.any_of.first().map_or(0, |magic| magic.len());
                     let found = magic.found_in(head);
@@ -247,7 +228,7 @@ impl<S: Source> Window<'_, S> {
             self.start = range.start;
         }
         let from = usize::try_from(range.start.saturating_sub(self.start)).unwrap_or(usize::MAX);
-        let len = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
+        let len = usize::try_from(len_of(&range)).unwrap_or(usize::MAX);
         Ok(self.bytes.get(from..).and_then(|rest| rest.get(..len)).unwrap_or_default())
     }
 }

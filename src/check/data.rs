@@ -1,8 +1,6 @@
 //! The rules on `.ptd` files: keys, shapes, and data of the right size.
 
-use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::container;
@@ -12,11 +10,11 @@ use super::report::Findings;
 use super::resolve::rule_of;
 use super::rule::rules;
 use super::tensors::is_permutation;
-use pte_core::Ptd;
-use pte_core::error::PathComponent;
 use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::ptd::{Entry, Generation, Root};
-use pte_flat::bytes::{narrow, wide};
+use pte_core::{PathComponent, Ptd};
+use pte_flat::bytes::{len_of, narrow, wide};
+use pte_flat::path;
 
 rules! {
     "data";
@@ -104,13 +102,7 @@ pub(super) fn check(ptd: &Ptd<'_>, out: &mut Findings) {
     let count = ptd.segment_count();
     let range = |nth| ptd.segment_range(nth).unwrap_or_default();
     let mut find = |rule, nth, message: &dyn Fn() -> String| {
-        let path = || {
-            vec![
-                PathComponent::Field("flat_tensor"),
-                PathComponent::Field("segments"),
-                PathComponent::Index(nth),
-            ]
-        };
+        let path = || path!["flat_tensor", "segments", nth].to_vec();
         out.find(rule, ptd.segment_place(nth), path, message);
     };
     let mut last = 0;
@@ -145,11 +137,7 @@ pub(super) fn path(ptd: &Ptd<'_>, nth: u32) -> Vec<PathComponent> {
         Some(rest) => ("named_data", rest),
         None => ("tensors", nth),
     };
-    vec![
-        PathComponent::Field("flat_tensor"),
-        PathComponent::Field(list),
-        PathComponent::Index(index),
-    ]
+    path!["flat_tensor", list, index].to_vec()
 }
 
 fn judge(entry: &Entry<'_>, path: impl Fn() -> Vec<PathComponent>, out: &mut Findings) {
@@ -198,7 +186,7 @@ fn judge(entry: &Entry<'_>, path: impl Fn() -> Vec<PathComponent>, out: &mut Fin
         return find(&LAYOUT_SIZE, &|| "the size cannot be computed".into());
     };
     let Ok(range) = range else { return };
-    let len = range.end.saturating_sub(range.start);
+    let len = len_of(&range);
     if len < nbytes {
         find(&DATA_TOO_SHORT, &|| format!("{len} bytes, and the shape asks for {nbytes}"));
     } else if len > nbytes {

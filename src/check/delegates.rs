@@ -1,14 +1,13 @@
 //! Delegates: their backend, payload and compile specs.
 
-use alloc::format;
 use alloc::string::ToString;
 
 use super::report::Findings;
 use super::resolve::{BASE_MISSING, rule_of};
 use super::rule::rules;
 use super::site::Plan;
-use pte_core::backend::Backend;
-use pte_core::error::PathComponent;
+use pte_core::{Backend, PathComponent};
+use pte_flat::path;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::Table;
 use pte_schema::program::DataLocation;
@@ -56,7 +55,7 @@ rules! {
 
 pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
     for (nth, delegate) in (0..).zip(plan.view.delegates().into_iter().flatten()) {
-        let base = [PathComponent::Field("delegates"), PathComponent::Index(nth)];
+        let base = path!["delegates", nth];
         if delegate.id().is_none() {
             plan.find(out, &DELEGATE_ID_MISSING, delegate.raw(), &base, || {
                 "the delegate names no backend".into()

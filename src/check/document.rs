@@ -3,15 +3,11 @@
 //! With the feature `serde` a [`CheckDocument`] serializes as the document. The field names of these
 //! types are those of the document.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{Finding, MissingKeys, Report, Severity, Verdict, judged_kind};
-use pte_core::error::Error;
-use pte_core::file::source::Source;
-use pte_core::foreign::ForeignFormat;
-use pte_core::handle::{File, Handle};
 use pte_core::payload::Unreadable;
+use pte_core::{Error, File, ForeignFormat, Handle, Source};
 use pte_flat::bytes::wide;
 use pte_flat::quoted::UntrustedString;
 
@@ -303,18 +299,10 @@ impl FindingRecord {
     }
 
     fn of_refusal(error: &Error) -> Self {
-        Self {
-            rule: error.code(),
-            severity: Severity::Error.name(),
-            level: Severity::Error,
-            message: UntrustedString::of(error),
-            offset: Some(error.offset()),
-            path: UntrustedString::of(&error.place().path()),
-            data_file: None,
-            why: Some(error.kind().why()),
-            help: Some(error.kind().help()),
-            window: None,
-        }
+        let (kind, path) = (error.kind(), UntrustedString::of(&error.place().path()));
+        let finding =
+            Self::without_place(error.code(), UntrustedString::of(error), Some(kind.help()));
+        Self { offset: Some(error.offset()), path, why: Some(kind.why()), ..finding }
     }
 }
 

@@ -1,9 +1,7 @@
 //! Rules on a program together with the `.ptd` files that it is used with.
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::data;
@@ -12,13 +10,12 @@ use super::report::Findings;
 use super::rule::{Rule, rules};
 use super::site::{Plan, external_key};
 use super::values::Values;
-use pte_core::Ptd;
-use pte_core::Pte;
-use pte_core::error::PathComponent;
 use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::ptd::Generation;
+use pte_core::{PathComponent, Ptd, Pte};
 use pte_flat::bytes::index as at_index;
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::{Scalar, Table, Vector};
 use pte_schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
@@ -101,10 +98,7 @@ pub(super) fn report_unknown(
     let &ExternalTensors { count, first, .. } = tensors;
     tensors.keys.iter().for_each(|key| out.add_missing(key));
     if let Some(ExternalTensor { nth, view, index, tensor, key }) = first {
-        let path = [
-            PathComponent::Field("extra_tensor_info"),
-            PathComponent::Field("fully_qualified_name"),
-        ];
+        let path = path!["extra_tensor_info", "fully_qualified_name"];
         let plan = Plan::new(pte, nth, view);
         plan.find_value(out, &EXTERNAL_NOT_JUDGED, tensor.raw(), index, &path, || {
             let what = "in a .ptd that is not given";
@@ -220,10 +214,7 @@ impl<'d> Files<'d> {
         key: &str,
         out: &mut Findings,
     ) {
-        let path = [
-            PathComponent::Field("extra_tensor_info"),
-            PathComponent::Field("fully_qualified_name"),
-        ];
+        let path = path!["extra_tensor_info", "fully_qualified_name"];
         let mut find = |rule, message: &dyn Fn() -> String| {
             plan.find_value(out, rule, tensor.raw(), index, &path, message);
         };
@@ -323,10 +314,7 @@ impl<'a> ExpectedLayouts<'a> {
                 && sizes(first).eq(sizes(tensor))
                 && order(first).eq(order(tensor));
             if !same {
-                let path = [
-                    PathComponent::Field("extra_tensor_info"),
-                    PathComponent::Field("fully_qualified_name"),
-                ];
+                let path = path!["extra_tensor_info", "fully_qualified_name"];
                 plan.find_value(out, &EXTERNAL_KEY_CONFLICT, tensor.raw(), index, &path, || {
                     format!("another tensor has the name {} and another shape", Quoted(key))
                 });

@@ -8,10 +8,9 @@ use self::resized::Resized;
 use super::constants::{INDEX_CONTENTS, INFINITE_CONTENTS, ZERO_POINT_CONTENTS};
 use super::rule::{Rule, rules};
 use super::site::Plan;
-use pte_core::backend::Backend;
-use pte_core::method;
 use pte_core::operators::contracts::{self, Call, KnownValues, SizesAfter, Subject};
 use pte_core::operators::{Copied, Hazard, Kernel, Kind, Signatures};
+use pte_core::{Backend, method};
 use pte_flat::bytes::index as at_index;
 use pte_schema::program::view::{DelegateCall, KernelCall};
 

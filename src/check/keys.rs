@@ -1,17 +1,15 @@
 //! Rules on named data and its keys.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::string::ToString;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::report::Findings;
 use super::resolve::SEGMENT_INDEX;
 use super::rule::rules;
-use pte_core::Pte;
-use pte_core::error::{ErrorKind, PathComponent};
+use pte_core::{ErrorKind, PathComponent, Pte};
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::Table;
 
@@ -49,7 +47,7 @@ pub(super) fn check(pte: &Pte<'_>, out: &mut Findings) {
     let root = pte.program();
     let Some(entries) = root.named_data() else { return };
     if root.segments().is_none() {
-        let path = || vec![PathComponent::Field("program"), PathComponent::Field("named_data")];
+        let path = || path!["program", "named_data"].to_vec();
         out.find(&SEGMENTS_MISSING, root.raw().pos().into(), path, || {
             "the program has named data and no list of segments".into()
         });
@@ -57,13 +55,7 @@ pub(super) fn check(pte: &Pte<'_>, out: &mut Findings) {
     let (mut keys, count) = (Keys::default(), pte.segment_count());
     for (nth, entry) in (0..).zip(entries) {
         let at = entry.raw().pos().into();
-        let path = || {
-            vec![
-                PathComponent::Field("program"),
-                PathComponent::Field("named_data"),
-                PathComponent::Index(nth),
-            ]
-        };
+        let path = || path!["program", "named_data", nth].to_vec();
         keys.judge(entry.key(), nth, at, path, out);
         let index = entry.segment_index();
         if index >= count {

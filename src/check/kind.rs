@@ -1,11 +1,10 @@
 //! The kind of a file: a program, a data file, or something else that is judged in part.
 
 use alloc::string::String;
-use alloc::vec;
 
 use super::report::Findings;
 use super::rule::rules;
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 
 rules! {
     "kind";

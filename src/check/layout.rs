@@ -5,17 +5,14 @@
 //! visits the tables only if the verifier has recorded anything unusual. All findings are about legal
 //! files, some of them genuine (format.md §7.8).
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::report::Findings;
 use super::rule::{Rule, rules};
-use pte_core::Ptd;
-use pte_core::Pte;
-use pte_core::error::PathComponent;
 use pte_core::ptd::Root;
 use pte_core::verify::Verified;
+use pte_core::{PathComponent, Ptd, Pte};
 use pte_flat::bytes::index;
 use pte_flat::cost;
 use pte_flat::desc::{FieldDesc, Kind, Prim, SLOTS_LOOKED_AT, TableDesc};
@@ -114,7 +111,7 @@ impl<'p> Pass<'p> {
     ) -> Self {
         Self {
             out,
-            path: alloc::vec![PathComponent::Field(root)],
+            path: vec![PathComponent::Field(root)],
             begin,
             region,
             header,

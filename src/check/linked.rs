@@ -1,7 +1,6 @@
 //! Rules on what a build of the runtime links: the kernels and backends that a program needs.
 
 use alloc::collections::BTreeSet;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -10,14 +9,13 @@ use super::kernels::MOST_ITEMS;
 use super::report::Findings;
 use super::rule::rules;
 use super::site::Plan;
-use pte_core::error::PathComponent;
-use pte_core::method;
 use pte_core::operators::selected::SelectedOperators;
 use pte_core::operators::{Library, name_until_nul};
-use pte_core::pte::Pte;
 use pte_core::release::{NEWEST, Release};
+use pte_core::{Pte, method};
 use pte_flat::bytes::until_nul;
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::Table;
 use pte_schema::program::view::{KernelCall, Operator};
@@ -163,7 +161,7 @@ fn judge_delegates(plan: &Plan<'_, '_>, backends: &BTreeSet<String>, out: &mut F
         cost::charge(1);
         let Some(id) = delegate.id().map(until_nul) else { continue };
         if !backends.contains(id) {
-            let path = [PathComponent::Field("delegates"), PathComponent::Index(nth)];
+            let path = path!["delegates", nth];
             plan.find(out, &BACKEND_MISSING, delegate.raw(), &path, || {
                 format!("the backend {} is not linked", Quoted(id))
             });

@@ -1,13 +1,11 @@
 //! The memory that a program makes a loader allocate, by the figures in the file.
 
 use alloc::collections::BTreeSet;
-use core::ops::Range;
 
 use super::site::external_key;
-use pte_core::Pte;
 use pte_core::limits::MOST_DIMENSIONS;
-use pte_core::method;
-use pte_flat::bytes::wide;
+use pte_core::{Pte, method, tensor_at};
+use pte_flat::bytes::{len_of, wide};
 use pte_flat::cost;
 use pte_schema::program::DataLocation;
 use pte_schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
@@ -54,7 +52,7 @@ impl LoadMemory {
     #[must_use]
     pub fn of(pte: &Pte<'_>) -> Self {
         let root = pte.program();
-        let segment = |index| pte.segment_range(index).map_or(0, |range| length(&range));
+        let segment = |index| pte.segment_range(index).map_or(0, |range| len_of(&range));
         let named = root.named_data().into_iter().flatten().map(|of| segment(of.segment_index()));
         let mut memory = Self {
             flatbuffer: wide(pte.region().len()),
@@ -96,8 +94,7 @@ fn unplanned(plan: ExecutionPlan<'_>) -> impl Iterator<Item = u64> {
     let ends = plan.inputs().into_iter().chain(plan.outputs()).flatten();
     ends.filter_map(move |index| {
         cost::charge(1);
-        let value = plan.values()?.get(usize::try_from(index).ok()?)?;
-        let Some(KernelTypes::Tensor(tensor)) = value.val() else { return None };
+        let tensor = tensor_at(plan, index)?;
         let is_unplanned = tensor.allocation_info().is_none() && tensor.data_buffer_idx() == 0;
         (is_unplanned && external_key(tensor).is_none()).then(|| size(tensor))
     })
@@ -118,8 +115,4 @@ fn external(plan: ExecutionPlan<'_>) -> impl Iterator<Item = u64> {
 
 fn add(sum: &mut u64, sizes: impl Iterator<Item = u64>) {
     *sum = sizes.fold(*sum, u64::saturating_add);
-}
-
-fn length(range: &Range<u64>) -> u64 {
-    range.end.saturating_sub(range.start)
 }

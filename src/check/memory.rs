@@ -1,19 +1,16 @@
 //! Memory: arenas, and the tensors that are planned into them.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::loading::{self, LoadMemory};
 use super::report::Findings;
 use super::rule::rules;
 use super::site::Plan;
-use pte_core::error::PathComponent;
-use pte_core::method;
-use pte_core::pte::{Arena, Pte};
+use pte_core::{Arena, PathComponent, Pte, method};
 use pte_flat::bytes::{index, narrow};
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::view::Table;
 use pte_schema::program::view::{AllocationDetails, ExecutionPlan, KernelTypes, Tensor};
 
@@ -69,7 +66,7 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
     let view = plan.view;
     let mut total = 0u64;
     for (nth, size) in (0..).zip(view.non_const_buffer_sizes().into_iter().flatten()) {
-        let path = [PathComponent::Field("non_const_buffer_sizes"), PathComponent::Index(nth)];
+        let path = path!["non_const_buffer_sizes", nth];
         match u64::try_from(size) {
             // Runtimes ignore the first arena.
             _ if nth == 0 => {
@@ -99,7 +96,7 @@ pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {
         if in_range && earlier == nth && device.device_type().name().is_some() {
             continue;
         }
-        let path = [PathComponent::Field("non_const_buffer_device"), PathComponent::Index(nth)];
+        let path = path!["non_const_buffer_device", nth];
         plan.find(out, &ARENA_DEVICE, device.raw(), &path, || match (in_range, earlier == nth) {
             (false, _) => format!("arena {arena}, and there are 1 to {}", arenas.saturating_sub(1)),
             (_, false) => format!("arena {arena} is also that of entry {earlier}"),
@@ -134,7 +131,7 @@ pub(super) fn check_reach(pte: &Pte<'_>, out: &mut Findings) {
     if unused <= MOST_UNUSED.max(used.saturating_mul(3)) {
         return;
     }
-    let path = [PathComponent::Field("non_const_buffer_sizes"), PathComponent::Index(narrow(id))];
+    let path = path!["non_const_buffer_sizes", narrow(id)];
     Plan::new(pte, nth, view).find(out, &ARENA_UNUSED, view.raw(), &path, || {
         let one = format!("arena {id} has {arena} bytes, and tensors reach {end}");
         match all == arena {
@@ -208,7 +205,7 @@ pub(super) fn planned(
     let Some(place) = tensor.allocation_info() else { return false };
     let id = place.memory_id();
     let Some(arena) = arena(plan, place) else {
-        let path = [PathComponent::Field("allocation_info"), PathComponent::Field("memory_id")];
+        let path = path!["allocation_info", "memory_id"];
         plan.find_value(out, &PLANNED_ARENA, place.raw(), index, &path, || {
             let last = plan.arenas.map_or(0, |sizes| sizes.len()).saturating_sub(1);
             format!("arena {id}, and the method has {last}, counted from 1")

@@ -16,7 +16,7 @@ pub(crate) fn judge<T: Send>(
     let parts = if len < WORTH_A_THREAD { 1 } else { threads() };
     if parts == 1 {
         // A file may have millions of short lists: avoid allocating a list of parts for each.
-        return alloc::vec![judge(0..len, out)];
+        return vec![judge(0..len, out)];
     }
     let size = len.div_ceil(parts).max(1);
     let ranges = (0..parts).map(|part| {
@@ -81,7 +81,7 @@ fn each<T: Send>(ranges: Vec<Range<u32>>, judge: &(impl Fn(Range<u32>) -> T + Sy
             (range.clone(), thread.ok())
         };
         let started: Vec<_> = rest.iter().map(start).collect();
-        let mut judged = alloc::vec![judge(first)];
+        let mut judged = vec![judge(first)];
         // Runs a part on this thread if spawning or joining its thread failed.
         judged.extend(started.into_iter().map(|(range, thread)| {
             let given = thread.and_then(|thread| thread.join().ok());
@@ -93,7 +93,6 @@ fn each<T: Send>(ranges: Vec<Range<u32>>, judge: &(impl Fn(Range<u32>) -> T + Sy
 
 #[cfg(test)]
 mod tests {
-    use alloc::format;
 
     use super::*;
     use crate::Policy;

@@ -4,9 +4,7 @@
 
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -18,16 +16,13 @@ use super::record;
 use super::report::Findings;
 use super::rule::{Rule, rules};
 use super::site::Plan;
-use pte_core::Pte;
-use pte_core::backend::Backend;
-use pte_core::error::PathComponent;
-use pte_core::foreign::ForeignFormat;
-use pte_core::limits::Limits;
 use pte_core::method::Instruction;
 use pte_core::payload::{Sections, Tables, TablesPlace, Unreadable};
 use pte_core::release::Release;
-use pte_flat::bytes::{array_at, index, wide};
+use pte_core::{Backend, ForeignFormat, Limits, PathComponent, Pte};
+use pte_flat::bytes::{array_at, index, len_of, wide};
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::view::Table;
 use pte_schema::program::view::DelegateCall;
 
@@ -315,7 +310,7 @@ impl<'j, 'd, 'p, 'a> Judge<'j, 'd, 'p, 'a> {
         users: &[User],
         bytes: &mut Bytes<'_>,
     ) {
-        let (start, len) = (range.start, range.end.saturating_sub(range.start));
+        let (start, len) = (range.start, len_of(&range));
         let head = bytes.read(start..start.saturating_add(len.min(ForeignFormat::HEAD)));
         let Some(head) = head else {
             // The payload may request any key.
@@ -415,11 +410,7 @@ impl<'j, 'd, 'p, 'a> Judge<'j, 'd, 'p, 'a> {
 
 /// Returns the path of a delegate's payload in its method.
 fn payload_path(delegate: u32) -> [PathComponent; 3] {
-    [
-        PathComponent::Field("delegates"),
-        PathComponent::Index(delegate),
-        PathComponent::Field("processed"),
-    ]
+    path!["delegates", delegate, "processed"]
 }
 
 /// Returns the message about a payload that cannot be read.

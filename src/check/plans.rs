@@ -1,16 +1,14 @@
 //! Methods: required fields, inputs and outputs.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
 
 use super::report::Findings;
 use super::rule::rules;
 use super::site::Plan;
 use super::values::{Values, is_constant};
-use pte_core::Pte;
-use pte_core::error::PathComponent;
-use pte_core::method;
+use pte_core::{PathComponent, Pte, method};
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::{Table, Vector};
 use pte_schema::program::is_list;
@@ -139,8 +137,7 @@ pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
         }
     }
     if view.container_meta_type().is_some_and(|nesting| nesting.encoded_out_str().is_none()) {
-        let path =
-            [PathComponent::Field("container_meta_type"), PathComponent::Field("encoded_out_str")];
+        let path = path!["container_meta_type", "encoded_out_str"];
         plan.find(out, &PLAN_METADATA_MISSING, view.raw(), &path, || {
             "the method does not say how its outputs are nested".into()
         });
@@ -156,14 +153,14 @@ pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
         let Some(tensor) = plan.tensor(index.into()) else { continue };
         let dtype = tensor.scalar_type();
         if QUANTIZED.contains(&dtype) {
-            let path = [PathComponent::Field("outputs"), PathComponent::Index(nth)];
+            let path = path!["outputs", nth];
             plan.find(out, &OUTPUT_DTYPE, view.raw(), &path, || {
                 format!("output {nth}, value {index}, is of dtype {dtype}")
             });
         }
         let device = tensor.extra_tensor_info().map(|extra| extra.device_type());
         if let Some(device) = device.filter(|device| device.name().is_none()) {
-            let path = [PathComponent::Field("outputs"), PathComponent::Index(nth)];
+            let path = path!["outputs", nth];
             plan.find(out, &OUTPUT_DEVICE, view.raw(), &path, || {
                 format!("output {nth}, value {index}, is on device {device}")
             });
@@ -174,7 +171,7 @@ pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
         let Some(seen) = usize::try_from(index).ok().and_then(|index| seen.get_mut(index)) else {
             continue;
         };
-        let path = [PathComponent::Field("inputs"), PathComponent::Index(nth)];
+        let path = path!["inputs", nth];
         if is_constant(plan, index) {
             plan.find(out, &INPUT_CONSTANT, view.raw(), &path, || {
                 format!("value {index}, which is constant, is an input")
@@ -201,7 +198,7 @@ fn ends(
     out: &mut Findings,
 ) {
     for (nth, index) in (0..).zip(indices.into_iter().flatten()) {
-        let path = [PathComponent::Field(field), PathComponent::Index(nth)];
+        let path = path![field, nth];
         match values.tag(index.into()) {
             None => plan.find(out, &IO_INDEX, plan.view.raw(), &path, || {
                 format!("value {index} is asked for, and there are {}", plan.len)
@@ -222,8 +219,7 @@ fn ends(
 pub(super) fn check_names(pte: &Pte<'_>, out: &mut Findings) {
     let root = pte.program();
     let at = root.raw().pos().into();
-    let path =
-        || alloc::vec![PathComponent::Field("program"), PathComponent::Field("execution_plan")];
+    let path = || path!["program", "execution_plan"].to_vec();
     let Some(plans) = root.execution_plan() else {
         out.find(&PLANS_MISSING, at, path, || "the program has no list of methods".into());
         return;

@@ -3,20 +3,18 @@
 //! Pickles are never read (docs/format.md §10).
 
 use alloc::collections::BTreeSet;
-use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec;
 use core::convert::Infallible;
 use core::ops::{Range, RangeInclusive};
 
 use super::report::Findings;
 use super::rule::{Rule, rules};
-use pte_core::error::PathComponent;
-use pte_core::foreign::ForeignFormat;
+use pte_core::ForeignFormat;
 use pte_core::payload::archive::{Archive, checksum};
 use pte_core::payload::{Section, Sections, Unreadable};
 use pte_flat::bytes::{narrow, wide};
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::quoted::Quoted;
 
 mod json;
@@ -99,7 +97,7 @@ impl Site<'_> {
         message: impl FnOnce() -> String,
         out: &mut Findings,
     ) {
-        let path = || vec![PathComponent::Field("members"), PathComponent::Index(self.nth)];
+        let path = || path!["members", self.nth].to_vec();
         let at = self.member.range.start.saturating_add(wide(at));
         out.find(rule, at, path, || format!("{}: {}", Quoted(self.name()), message()));
     }

@@ -1,22 +1,18 @@
 //! Rules on fields, values and operators that a release of the runtime does not know yet.
 
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::kernels::MOST_ITEMS;
 use super::report::Findings;
 use super::rule::{Rule, rules};
 use super::site::Plan;
-use pte_core::File;
-use pte_core::error::PathComponent;
-use pte_core::method;
 use pte_core::operators::{self, Kernel, Signatures};
 use pte_core::ptd::Root;
-use pte_core::pte::Pte;
 use pte_core::release::{NEWEST, Release, was_run};
+use pte_core::{File, PathComponent, Pte, method};
 use pte_flat::desc::{EnumDesc, FieldDesc, Kind, Number, ScalarDesc, TableDesc};
+use pte_flat::path;
 use pte_flat::view::{List, Raw, Table};
 use pte_schema::program::view::{InstructionArguments, KernelCall, KernelTypes};
 use pte_schema::scalar::ScalarType;
@@ -106,15 +102,7 @@ fn called_operators(pte: &Pte<'_>, release: Release, out: &mut Findings) {
             let Some(brought) = since.filter(|since| *since > release) else {
                 continue;
             };
-            let path = || {
-                vec![
-                    PathComponent::Field("program"),
-                    PathComponent::Field("execution_plan"),
-                    PathComponent::Index(nth),
-                    PathComponent::Field("operators"),
-                    PathComponent::Index(index),
-                ]
-            };
+            let path = || path!["program", "execution_plan", nth, "operators", index].to_vec();
             out.find(&OPERATOR_NEWER, operator.raw().pos().into(), path, || {
                 is_newer(&name, brought, release)
             });
@@ -164,7 +152,7 @@ fn dtypes_of_calls(pte: &Pte<'_>, release: Release, out: &mut Findings) {
             let is_new = bit.is_some_and(|bit| *reported & bit == 0);
             *reported |= bit.unwrap_or_default();
             if is_new {
-                let path = [PathComponent::Field("args"), PathComponent::Index(arg)];
+                let path = path!["args", arg];
                 plan.find_instruction(out, &OPERATOR_DTYPE, &instruction, &path, || {
                     let (name, (major, minor)) = (kernel.name, release);
                     format!("the kernel of {name} in release {major}.{minor} does not take {dtype}")

@@ -8,8 +8,7 @@ use core::fmt;
 use super::policy::Policy;
 use super::rule::{Rule, Severity};
 use super::verdict::{MissingKeys, NOT_JUDGED, Verdict};
-use pte_core::error::{PathComponent, Place};
-use pte_core::limits::Limits;
+use pte_core::{Limits, PathComponent, Place};
 use pte_flat::bytes::wide;
 use pte_flat::cost;
 

@@ -6,8 +6,7 @@ use alloc::string::ToString;
 use super::report::Findings;
 use super::rule::{Rule, rules};
 use super::site::Plan;
-use pte_core::error::{Error, ErrorKind, PathComponent};
-use pte_core::pte::Storage;
+use pte_core::{Error, ErrorKind, PathComponent, Storage};
 use pte_flat::view::Table;
 use pte_schema::program::view::Tensor;
 

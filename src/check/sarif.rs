@@ -1,7 +1,6 @@
 //! Checked files as SARIF 2.1.0, the format of code-scanning sites.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 

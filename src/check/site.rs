@@ -2,20 +2,19 @@
 //! a finding.
 
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::constants::Constants;
 use super::report::Findings;
 use super::rule::Rule;
-use pte_core::Pte;
-use pte_core::error::PathComponent;
 use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::method::Instruction;
 use pte_core::operators::Scalar;
 use pte_core::operators::contracts::ElementBounds;
+use pte_core::{PathComponent, Pte, tensor_at, value_at};
 use pte_flat::bytes::{index as at_index, narrow};
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::view::{Raw, Table, Vector};
 use pte_schema::program::TensorDataLocation;
 use pte_schema::program::view::{EValue, ExecutionPlan, KernelTypes, Tensor};
@@ -57,16 +56,12 @@ impl<'p, 'a> Plan<'p, 'a> {
 
     /// Returns the value at `index`; `None` if it does not exist or is empty.
     pub(super) fn value(&self, index: i64) -> Option<KernelTypes<'a>> {
-        let index = usize::try_from(index).ok()?;
-        self.view.values()?.get(index)?.val()
+        value_at(self.view, index)
     }
 
     /// Returns the tensor at `index`; `None` if the value is another or does not exist.
     pub(super) fn tensor(&self, index: i64) -> Option<Tensor<'a>> {
-        match self.value(index)? {
-            KernelTypes::Tensor(tensor) => Some(tensor),
-            _ => None,
-        }
+        tensor_at(self.view, index)
     }
 
     /// Returns the upstream name of the kind of the value at `index`.
@@ -106,11 +101,7 @@ impl<'p, 'a> Plan<'p, 'a> {
     #[cold]
     #[inline(never)]
     pub(super) fn path(&self, relative: &[PathComponent]) -> Vec<PathComponent> {
-        let mut path = vec![
-            PathComponent::Field("program"),
-            PathComponent::Field("execution_plan"),
-            PathComponent::Index(self.nth),
-        ];
+        let mut path = path!["program", "execution_plan", self.nth].to_vec();
         path.extend_from_slice(relative);
         path
     }
@@ -143,11 +134,7 @@ impl<'p, 'a> Plan<'p, 'a> {
     #[cold]
     #[inline(never)]
     fn value_path(&self, index: u32, relative: &[PathComponent]) -> Vec<PathComponent> {
-        let mut path = self.path(&[
-            PathComponent::Field("values"),
-            PathComponent::Index(index),
-            PathComponent::Field("val"),
-        ]);
+        let mut path = self.path(&path!["values", index, "val"]);
         path.extend(
             self.value(index.into()).and_then(KernelTypes::name).map(PathComponent::Variant),
         );
@@ -199,12 +186,7 @@ impl<'p, 'a> Plan<'p, 'a> {
     #[cold]
     #[inline(never)]
     fn instruction_path(&self, instruction: &Instruction<'_>) -> Vec<PathComponent> {
-        self.path(&[
-            PathComponent::Field("chains"),
-            PathComponent::Index(instruction.chain()),
-            PathComponent::Field("instructions"),
-            PathComponent::Index(instruction.index()),
-        ])
+        self.path(&path!["chains", instruction.chain(), "instructions", instruction.index()])
     }
 }
 

@@ -5,10 +5,7 @@ use super::external::{ExpectedLayouts, ExternalTensors};
 use super::report::Findings;
 use super::site::Plan;
 use super::{container, data, delegates, instructions, keys, layout, memory, plans, values};
-use pte_core::File;
-use pte_core::Ptd;
-use pte_core::Pte;
-use pte_core::method;
+use pte_core::{File, Ptd, Pte, method};
 
 /// Judges the FlatBuffer of a file, and returns its tensors that request data from a `.ptd`.
 /// `constants` are the constants that were read from segments.

@@ -1,6 +1,5 @@
 //! Tensors: shape, dtype, and the enums of a tensor.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -8,8 +7,9 @@ use super::report::Findings;
 use super::rule::rules;
 use super::site::Plan;
 use super::{keys, memory, resolve};
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_core::limits::MOST_DIMENSIONS;
+use pte_flat::path;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::{Table, Vector};
 use pte_schema::program::view::Tensor;
@@ -301,7 +301,7 @@ fn odd_numbers(plan: &Plan<'_, '_>, index: u32, tensor: Tensor<'_>, out: &mut Fi
 fn extra(plan: &Plan<'_, '_>, index: u32, tensor: Tensor<'_>, out: &mut Findings) -> bool {
     let Some(extra) = tensor.extra_tensor_info() else { return false };
     let mut find = |rule, field: &'static str, message: &dyn Fn() -> String| {
-        let path = [PathComponent::Field("extra_tensor_info"), PathComponent::Field(field)];
+        let path = path!["extra_tensor_info", field];
         plan.find_value(out, rule, extra.raw(), index, &path, message);
     };
     if extra.mutable_data_segments_idx() != 0 {

@@ -1,8 +1,6 @@
 //! Values: their contents, and the lists that refer to other values.
 
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -10,9 +8,10 @@ use super::report::Findings;
 use super::rule::{Rule, rules};
 use super::site::Plan;
 use super::{parallel, tensors};
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_flat::bytes::narrow;
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::{Raw, Table, Vtable};
 use pte_schema::program::view::{EValue, KernelTypes};
@@ -411,7 +410,7 @@ impl List<'_, '_, '_> {
             return;
         }
         let mut find = |rule, message: &dyn Fn() -> String| {
-            let path = [PathComponent::Field("items"), PathComponent::Index(nth)];
+            let path = path!["items", nth];
             self.plan.find_value(out, rule, self.raw, self.index, &path, message);
         };
         let len = narrow(self.plan.len);

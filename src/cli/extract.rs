@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use pte::File;
 use pte::ForeignFormat;
 use pte::element::npy;
+use pte::flat::bytes::len_of;
 use pte::payload::{ConstantPlace, Payload, PayloadContents, Section, TablesPlace};
 use pte::quoted::Untrusted;
 use pte::schema::scalar::ScalarType;
@@ -348,7 +349,7 @@ impl Extracted {
             return Some(Self::constant(row.range()?, row));
         }
         let (range, dtype) = (row.scales()?.range()?, row.scale_dtype()?);
-        let bytes = range.end.saturating_sub(range.start);
+        let bytes = len_of(&range);
         let count = bytes.checked_div(dtype.element_size()?)?;
         let sizes = Some(Vec::from([count]));
         Some(Self { range, array: Some(Array { dtype: Ok(dtype), sizes, order: None }) })
@@ -558,13 +559,7 @@ impl<'i> Parts<'i> {
                 file
             }
         };
-        let part = IndexEntry {
-            file,
-            what,
-            key,
-            offset: range.start,
-            bytes: range.end.saturating_sub(range.start),
-        };
+        let part = IndexEntry { file, what, key, offset: range.start, bytes: len_of(&range) };
         let between = if self.count > 0 { ",\n  " } else { "\n  " };
         self.count = self.count.saturating_add(1);
         let line = json_bytes(&part).map_err(problem)?;

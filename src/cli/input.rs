@@ -14,6 +14,7 @@ use super::problem::Problem;
 use super::reserve::Reserved;
 use super::text::name_of;
 pub(super) use pte::file::open_regular;
+use pte::flat::bytes::len_of;
 use pte::flat::ledger::MemoryError;
 use pte::payload::PayloadContents;
 use pte::quoted::{Untrusted, UntrustedString};
@@ -70,7 +71,7 @@ pub(super) trait Readable {
 
     /// Charges the length of a range to the read budget.
     fn spend(&self, range: &Range<u64>) -> Result<(), Problem> {
-        let len = range.end.saturating_sub(range.start);
+        let len = len_of(range);
         let charge = |left: u64| left.checked_sub(len);
         let ReadBudget { left, total } = self.budget();
         match left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, charge) {
@@ -99,7 +100,7 @@ pub(super) trait Readable {
         each: &mut dyn FnMut(&[u8]) -> Result<(), Problem>,
     ) -> Result<(), Problem> {
         self.spend(&range)?;
-        let len = range.end.saturating_sub(range.start);
+        let len = len_of(&range);
         let progress = Progress::new(self.shows_progress(), "bytes", len);
         let mut at = range.start;
         while at < range.end {
@@ -192,8 +193,7 @@ impl Input {
     ) -> Result<Vec<PayloadContents>, Problem> {
         let contents = PayloadContents::all_with_parts(&self.opened, limits)
             .map_err(|error| Problem::open(&self.name, error))?;
-        let len = |range: &Range<u64>| range.end.saturating_sub(range.start);
-        let graphs = contents.iter().map(|one| len(&one.graph)).fold(0, u64::saturating_add);
+        let graphs = contents.iter().map(|one| len_of(&one.graph)).fold(0, u64::saturating_add);
         if self.reserved_for_graphs.get().is_none() {
             let reserved = Reserved::new(graphs, &self.name)?;
             // If another thread was faster, its reservation counts.

@@ -4,6 +4,7 @@ use core::ops::Range;
 use std::path::Path;
 
 use pte::Limits;
+use pte::flat::bytes::len_of;
 use pte::map::OtherFile;
 use pte::payload::TablesPlace;
 use pte::quoted::UntrustedString;
@@ -48,7 +49,7 @@ impl AnyInput {
         let mut reserved = None;
         if let Some(Ok(place)) = TablesPlace::of(&head, len) {
             check_len(&place.range, &name, limits)?;
-            let tables = place.range.end.saturating_sub(place.range.start);
+            let tables = len_of(&place.range);
             reserved = Some(Reserved::new(tables, &name)?);
         }
         let opened = OtherFile::read(&bytes, limits);

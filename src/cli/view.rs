@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use clap::Args;
-use pte::quoted::UntrustedString;
+use pte::quoted::{UntrustedString, hex};
 use serde_json::json;
 
 use self::connections::Connections;
@@ -151,7 +151,7 @@ fn token() -> Result<String, Problem> {
     let mut bytes = [0; 16];
     let failed = |error: getrandom::Error| Problem::io("random numbers", io::Error::other(error));
     getrandom::fill(&mut bytes).map_err(failed)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&bytes))
 }
 
 /// Opens the browser at a file in `folder` that leads to `url`.

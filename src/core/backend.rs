@@ -41,53 +41,72 @@ pub(crate) mod magic {
     pub(crate) const OPEN_VINO: [u8; 8] = *b"RR_UPCVO";
 }
 
-/// A backend whose payloads are recognized.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Backend {
+/// Declares the backends: a row has the variant, the id, the name, the offset of the magic in payloads, and the magics.
+macro_rules! backends {
+    ($(
+        $(#[$meta:meta])*
+        $Variant:ident $id:literal $name:literal $at:literal [$($magic:expr),*] $($mark:ident)*;
+    )*) => {
+        /// A backend whose payloads are recognized.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Backend { $( $(#[$meta])* $Variant, )* }
+
+        impl Backend {
+            const ALL: &[Self] = &[$( Self::$Variant ),*];
+
+            const fn known(self) -> &'static Known {
+                match self { $( Self::$Variant => {
+                    const MAGIC: Magic = Magic { at: $at, any_of: &[$($magic),*] };
+                    const KNOWN: Known = Known::new($id, $name, MAGIC)$(.$mark())*;
+                    &KNOWN
+                } )* }
+            }
+        }
+    };
+}
+
+backends! {
     /// XNNPACK: CPU kernels.
-    Xnnpack,
+    Xnnpack "XnnpackBackend" "XNNPACK" 4 [&magic::XNNPACK, &magic::XNNPACK_GRAPH[0], &magic::XNNPACK_GRAPH[1]];
     /// Vulkan, and WebGPU, which registers under the same id.
-    Vulkan,
+    Vulkan "VulkanBackend" "Vulkan" 4 [&magic::VULKAN, &magic::VULKAN_GRAPH];
     /// Metal Performance Shaders.
-    Mps,
+    Mps "MPSBackend" "MPS" 4 [&magic::MPS] without_samples;
     /// Apple MLX.
-    Mlx,
+    Mlx "MLXBackend" "MLX" 4 [&magic::MLX];
     /// Plain TOSA graphs.
-    Tosa,
+    Tosa "TOSABackend" "TOSA" 4 [&magic::TOSA];
     /// ExecuTorch's native backend.
-    Native,
+    Native "NativeBackend" "native" 4 [&magic::NATIVE];
     /// Arm Ethos-U.
-    EthosU,
+    EthosU "EthosUBackend" "Ethos-U" 0 [magic::ETHOS_U.to_bytes_with_nul()];
     /// Apple Core ML.
-    CoreMl,
+    CoreMl "CoreMLBackend" "CoreML" 0 [&magic::CORE_ML_REFERENCE] or_without;
     /// Qualcomm AI Engine Direct.
-    Qnn,
+    Qnn "QnnBackend" "QNN" 0 [&magic::QNN_CONTEXT, &magic::QNN_GRAPH] or_without;
     /// Arm's VGF, for the ML extensions of Vulkan.
-    Vgf,
+    Vgf "VgfBackend" "VGF" 0 [&magic::VGF] or_without;
     /// Intel OpenVINO.
-    OpenVino,
+    OpenVino "OpenvinoBackend" "OpenVINO" 0 [&magic::OPEN_VINO] or_without;
     /// MediaTek Neuropilot.
-    Neuropilot,
+    Neuropilot "NeuropilotBackend" "Neuropilot" 0 [] or_without without_samples;
     /// NXP eIQ Neutron.
-    Neutron,
+    Neutron "NeutronBackend" "Neutron" 0 [] or_without without_samples;
     /// Samsung ENN.
-    Enn,
+    Enn "EnnBackend" "ENN" 0 [] or_without without_samples;
     /// AOTInductor for CUDA.
-    Cuda,
+    Cuda "CudaBackend" "CUDA" 0 [] or_without without_samples;
     /// AOTInductor for Metal.
-    Metal,
+    Metal "MetalBackend" "Metal" 0 [] or_without without_samples;
 }
 
 /// A known backend.
 struct Known {
-    backend: Backend,
     /// `BackendDelegate.id`.
     id: &'static str,
     name: &'static str,
-    /// The offset of the magic in the backend's payloads.
-    at: usize,
-    magics: &'static [&'static [u8]],
+    magic: Magic,
     /// Whether every payload has one of the magics.
     always: bool,
     /// Whether there are genuine payloads to hold rules against.
@@ -95,14 +114,8 @@ struct Known {
 }
 
 impl Known {
-    const fn new(
-        backend: Backend,
-        id: &'static str,
-        name: &'static str,
-        at: usize,
-        magics: &'static [&'static [u8]],
-    ) -> Self {
-        Self { backend, id, name, at, magics, always: true, has_samples: true }
+    const fn new(id: &'static str, name: &'static str, magic: Magic) -> Self {
+        Self { id, name, magic, always: true, has_samples: true }
     }
 
     /// Marks a backend with some payloads that have no magic.
@@ -115,26 +128,6 @@ impl Known {
         Self { has_samples: false, ..self }
     }
 }
-
-#[rustfmt::skip]
-static KNOWN: [Known; 16] = [
-    Known::new(Backend::Xnnpack, "XnnpackBackend", "XNNPACK", 4, &[&magic::XNNPACK, &magic::XNNPACK_GRAPH[0], &magic::XNNPACK_GRAPH[1]]),
-    Known::new(Backend::Vulkan, "VulkanBackend", "Vulkan", 4, &[&magic::VULKAN, &magic::VULKAN_GRAPH]),
-    Known::new(Backend::Mps, "MPSBackend", "MPS", 4, &[&magic::MPS]).without_samples(),
-    Known::new(Backend::Mlx, "MLXBackend", "MLX", 4, &[&magic::MLX]),
-    Known::new(Backend::Tosa, "TOSABackend", "TOSA", 4, &[&magic::TOSA]),
-    Known::new(Backend::Native, "NativeBackend", "native", 4, &[&magic::NATIVE]),
-    Known::new(Backend::EthosU, "EthosUBackend", "Ethos-U", 0, &[magic::ETHOS_U.to_bytes_with_nul()]),
-    Known::new(Backend::CoreMl, "CoreMLBackend", "CoreML", 0, &[&magic::CORE_ML_REFERENCE]).or_without(),
-    Known::new(Backend::Qnn, "QnnBackend", "QNN", 0, &[&magic::QNN_CONTEXT, &magic::QNN_GRAPH]).or_without(),
-    Known::new(Backend::Vgf, "VgfBackend", "VGF", 0, &[&magic::VGF]).or_without(),
-    Known::new(Backend::OpenVino, "OpenvinoBackend", "OpenVINO", 0, &[&magic::OPEN_VINO]).or_without(),
-    Known::new(Backend::Neuropilot, "NeuropilotBackend", "Neuropilot", 0, &[]).or_without().without_samples(),
-    Known::new(Backend::Neutron, "NeutronBackend", "Neutron", 0, &[]).or_without().without_samples(),
-    Known::new(Backend::Enn, "EnnBackend", "ENN", 0, &[]).or_without().without_samples(),
-    Known::new(Backend::Cuda, "CudaBackend", "CUDA", 0, &[]).or_without().without_samples(),
-    Known::new(Backend::Metal, "MetalBackend", "Metal", 0, &[]).or_without().without_samples(),
-];
 
 /// The magic that every payload of a backend has.
 #[derive(Clone, Copy, Debug)]
@@ -163,39 +156,34 @@ impl Backend {
     pub fn of_id(id: &str) -> Option<Self> {
         // Runtimes read names up to a NUL.
         let id = until_nul(id);
-        KNOWN.iter().find(|known| known.id == id).map(|known| known.backend)
+        Self::ALL.iter().copied().find(|backend| backend.known().id == id)
     }
 
     /// Returns the backend whose payload begins with `head`; 16 bytes are enough.
     pub fn of_payload(head: &[u8]) -> Option<Self> {
-        let is_it = |known: &&Known| Magic { at: known.at, any_of: known.magics }.is_in(head);
-        KNOWN.iter().find(is_it).map(|known| known.backend)
+        Self::ALL.iter().copied().find(|backend| backend.known().magic.is_in(head))
     }
 
     /// Returns the id that programs use (`BackendDelegate.id`).
     pub fn id(self) -> &'static str {
-        self.known().map_or("", |known| known.id)
+        self.known().id
     }
 
     /// Returns the common name.
     pub fn name(self) -> &'static str {
-        self.known().map_or("", |known| known.name)
+        self.known().name
     }
 
     /// Returns the magic of the backend's payloads; `None` if some payloads have none.
     pub fn magic(self) -> Option<Magic> {
-        let known = self.known().filter(|known| known.always)?;
-        Some(Magic { at: known.at, any_of: known.magics })
+        let known = self.known();
+        known.always.then_some(known.magic)
     }
 
     /// Returns whether genuine payloads of the backend are available to test rules. If not, its payloads are not
     /// judged.
     pub fn has_samples(self) -> bool {
-        self.known().is_some_and(|known| known.has_samples)
-    }
-
-    fn known(self) -> Option<&'static Known> {
-        KNOWN.iter().find(|known| known.backend == self)
+        self.known().has_samples
     }
 }
 
@@ -204,18 +192,16 @@ pub const LONGEST_MAGIC: usize = 16;
 
 #[cfg(test)]
 mod tests {
-    use super::{Backend, KNOWN, LONGEST_MAGIC};
+    use super::{Backend, LONGEST_MAGIC};
 
     #[test]
-    fn every_backend_has_one_row_whose_magics_are_its_own() {
-        for known in &KNOWN {
-            let rows = KNOWN.iter().filter(|other| other.id == known.id);
-            assert_eq!(rows.count(), 1, "{}", known.id);
-            assert_eq!(Backend::of_id(known.id), Some(known.backend));
-            assert_eq!((known.backend.id(), known.backend.name()), (known.id, known.name));
-            for magic in known.magics {
-                let head = [&[0; 8][..known.at], magic].concat();
-                assert_eq!(Backend::of_payload(&head), Some(known.backend));
+    fn ids_and_magics_of_backends_are_their_own() {
+        for backend in Backend::ALL {
+            assert_eq!(Backend::of_id(backend.id()), Some(*backend));
+            let magic = backend.known().magic;
+            for bytes in magic.any_of {
+                let head = [&[0; 8][..magic.at], bytes].concat();
+                assert_eq!(Backend::of_payload(&head), Some(*backend));
                 assert!(head.len() <= LONGEST_MAGIC);
             }
         }

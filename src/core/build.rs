@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::error::Error;
+use crate::error::{Error, wraps};
 use crate::model::Blob;
 use pte_flat::quoted::Quoted;
 use pte_schema::scalar::ScalarType;
@@ -110,11 +110,7 @@ impl fmt::Display for BuildError {
 
 impl core::error::Error for BuildError {}
 
-impl From<Error> for BuildError {
-    fn from(error: Error) -> Self {
-        Self::Broken(error)
-    }
-}
+wraps! { BuildError: Broken(Error) }
 
 /// The data of a segment, and its alignment.
 #[derive(Clone, Debug)]

@@ -50,7 +50,7 @@ use crate::file::source::Source;
 use crate::limits::Limits;
 use crate::model::{Blob, Budget, Image, Ranges, ReadError};
 use crate::ptd::{Layout, Ptd};
-use pte_flat::bytes::wide;
+use pte_flat::bytes::{len_of, wide};
 use pte_schema::scalar::ScalarType;
 
 mod error;
@@ -153,7 +153,7 @@ impl<'a> Safetensors<'a> {
         let Some(data_len) = rest.checked_sub(size) else {
             return Err(ConvertError::HeaderCut { size, len });
         };
-        let mut text = alloc::vec![0; usize::try_from(size).unwrap_or(usize::MAX)];
+        let mut text = vec![0; usize::try_from(size).unwrap_or(usize::MAX)];
         source.read_range(8, &mut text)?;
         let header = Header::parse(&text, data_len)?;
         let begin = size.saturating_add(8);
@@ -188,7 +188,7 @@ impl<'a> Safetensors<'a> {
             let mut range = entry.range()?;
             let Some(layout) = entry.layout() else {
                 if key == METADATA && out.metadata.is_none() {
-                    if range.end.saturating_sub(range.start) > HEADER_LIMIT {
+                    if len_of(&range) > HEADER_LIMIT {
                         return Err(ConvertError::Metadata { error: None });
                     }
                     let text = Blob::Range(source, range);
@@ -204,7 +204,7 @@ impl<'a> Safetensors<'a> {
             };
             let (dtype, shape) = counterpart(key, layout)?;
             let nbytes = layout.nbytes().ok_or_else(|| ConvertError::Sizes { name: key.into() })?;
-            let given = range.end.saturating_sub(range.start);
+            let given = len_of(&range);
             if given < nbytes {
                 let name = key.into();
                 return Err(ConvertError::Size { name, dtype, nbytes: Some(nbytes), given });

@@ -20,3 +20,18 @@ pub type Result<T, E = Error> = core::result::Result<T, E>;
 /// assert_eq!(error.place().to_string(), "0x4, header");
 /// ```
 pub type Error = pte_flat::Error<ErrorKind>;
+
+/// Converts each of the errors that an error wraps into it.
+#[cfg(feature = "alloc")]
+macro_rules! wraps {
+    ($Error:ident: $( $Variant:ident($Wrapped:ty) ),+) => { $(
+        impl From<$Wrapped> for $Error {
+            fn from(error: $Wrapped) -> Self {
+                Self::$Variant(error)
+            }
+        }
+    )+ };
+}
+
+#[cfg(feature = "alloc")]
+pub(crate) use wraps;

@@ -14,7 +14,7 @@ use crate::foreign::ForeignFormat;
 use crate::limits::{HEAD, Limits};
 use crate::ptd::{self, Ptd};
 use crate::pte::{self, Pte};
-use pte_flat::bytes::wide;
+use pte_flat::bytes::{len_of, wide};
 use pte_flat::cost;
 
 /// A file, proven once and kept: it owns its FlatBuffer, and reads segments from `S` on demand.
@@ -217,7 +217,7 @@ fn of_ends(error: Error, bytes: &[u8]) -> Error {
 pub trait ReadVec: Source {
     /// Reads the bytes of a range within the source.
     fn read_vec(&self, range: Range<u64>) -> Result<Vec<u8>, OpenError<Self::Error>> {
-        let size = range.end.saturating_sub(range.start);
+        let size = len_of(&range);
         let size = usize::try_from(size).map_err(|_| OpenError::Memory)?;
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(size).map_err(|_| OpenError::Memory)?;

@@ -13,6 +13,7 @@
 )]
 
 #[cfg(feature = "alloc")]
+#[macro_use]
 extern crate alloc;
 
 // The modules, bottom-up. A file uses only modules that are listed above its own, which
@@ -81,6 +82,6 @@ pub use foreign::ForeignFormat;
 pub use handle::{File, Handle, OpenError};
 pub use limits::Limits;
 pub use ptd::Ptd;
-pub use pte::Pte;
 #[cfg(feature = "alloc")]
 pub use pte::{Arena, Storage, operator_name};
+pub use pte::{Pte, tensor_at, value_at};

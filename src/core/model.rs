@@ -18,8 +18,8 @@
 
 use alloc::vec::Vec;
 use core::fmt;
-use core::ops::Range;
 
+use crate::error::wraps;
 use crate::file::header::{ExtendedHeader, FlatTensorHeader};
 use pte_flat::desc::Schema;
 use pte_flat::ledger::MemoryError;
@@ -290,6 +290,8 @@ impl fmt::Display for ModelError {
 
 impl core::error::Error for ModelError {}
 
+wraps! { ModelError: Memory(MemoryError), Amplified(Amplified), Read(ReadError) }
+
 impl From<WriteError> for ModelError {
     fn from(error: WriteError) -> Self {
         match error {
@@ -297,29 +299,6 @@ impl From<WriteError> for ModelError {
             error => Self::Tables(error),
         }
     }
-}
-
-impl From<MemoryError> for ModelError {
-    fn from(error: MemoryError) -> Self {
-        Self::Memory(error)
-    }
-}
-
-impl From<Amplified> for ModelError {
-    fn from(error: Amplified) -> Self {
-        Self::Amplified(error)
-    }
-}
-
-impl From<ReadError> for ModelError {
-    fn from(error: ReadError) -> Self {
-        Self::Read(error)
-    }
-}
-
-/// Returns the length of a range.
-fn length(range: &Range<u64>) -> u64 {
-    range.end.saturating_sub(range.start)
 }
 
 macro_rules! root {

@@ -6,7 +6,6 @@
 //! file. [`PayloadContents`] describes what is in a payload.
 
 use alloc::collections::BTreeSet;
-use alloc::format;
 use alloc::string::String;
 use core::fmt;
 use core::ops::Range;
@@ -16,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::foreign::{BUNDLED_PROGRAM, ET_DUMP, ForeignFormat};
 use crate::pte::Pte;
 use binrw::meta::ReadMagic;
+use pte_flat::bytes::len_of;
 use pte_flat::cost;
 use pte_schema as schema;
 use pte_schema::program::view::BackendDelegate;
@@ -149,7 +149,7 @@ impl<'a> Payload<'a> {
 
     /// Returns the length in bytes.
     pub fn len(&self) -> u64 {
-        self.range.end.saturating_sub(self.range.start)
+        len_of(&self.range)
     }
 
     /// Returns whether the payload has no bytes.

@@ -9,6 +9,7 @@ use crate::file::segments::{SegmentArea, piece};
 use crate::limits::Limits;
 use crate::verify::Verified;
 use pte_flat::bytes::{array_at, index as at_index, narrow, wide};
+use pte_flat::path;
 use pte_flat::view::{Raw, Table, Vector};
 use pte_schema::scalar::ScalarType;
 use pte_schema::{flat_tensor, flat_tensor_legacy as legacy};
@@ -233,13 +234,7 @@ impl<'a> Ptd<'a> {
         };
         self.area.find(offset, size).ok_or_else(|| {
             let error = self.area.refusal(offset, size, self.begin.saturating_add(pos.into()));
-            [
-                PathComponent::Index(index),
-                PathComponent::Field("segments"),
-                PathComponent::Field("flat_tensor"),
-            ]
-            .into_iter()
-            .fold(error, Error::within)
+            path![index, "segments", "flat_tensor"].into_iter().fold(error, Error::within)
         })
     }
 

@@ -12,9 +12,12 @@ use crate::file::segments::SegmentArea;
 use crate::limits::Limits;
 use crate::verify::{self, Verified};
 use pte_flat::bytes::{index as at_index, narrow, wide};
+use pte_flat::path;
 use pte_flat::view::{List, Table};
 use pte_schema::program::DataLocation;
-use pte_schema::program::view::{BackendDelegate, DataSegment, NamedData, Program};
+use pte_schema::program::view::{
+    BackendDelegate, DataSegment, ExecutionPlan, KernelTypes, NamedData, Program, Tensor,
+};
 
 #[cfg(feature = "alloc")]
 mod storage;
@@ -170,13 +173,7 @@ impl<'a> Pte<'a> {
         let at = segment.raw().pos();
         self.area.find(offset, size).ok_or_else(|| {
             let error = self.area.refusal(offset, size, at.into());
-            [
-                PathComponent::Index(index),
-                PathComponent::Field("segments"),
-                PathComponent::Field("program"),
-            ]
-            .into_iter()
-            .fold(error, Error::within)
+            path![index, "segments", "program"].into_iter().fold(error, Error::within)
         })
     }
 
@@ -246,6 +243,19 @@ pub fn operator_name(
         name.push_str(overload);
     }
     name.into()
+}
+
+/// Returns the value at an index of a method; `None` if it does not exist or is empty.
+pub fn value_at(plan: ExecutionPlan<'_>, index: impl TryInto<usize>) -> Option<KernelTypes<'_>> {
+    plan.values()?.get(index.try_into().ok()?)?.val()
+}
+
+/// Returns the tensor at an index of a method; `None` if the value is another or does not exist.
+pub fn tensor_at(plan: ExecutionPlan<'_>, index: impl TryInto<usize>) -> Option<Tensor<'_>> {
+    match value_at(plan, index)? {
+        KernelTypes::Tensor(tensor) => Some(tensor),
+        _ => None,
+    }
 }
 
 /// Returns the range in the file of a vector in the FlatBuffer, which begins at byte 0.

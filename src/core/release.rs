@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(RELEASES.last().map(|facts| facts.release), Some(NEWEST));
         for facts in RELEASES {
             let (major, minor) = facts.release;
-            assert!(facts.version.starts_with(&alloc::format!("{major}.{minor}.")));
+            assert!(facts.version.starts_with(&format!("{major}.{minor}.")));
             assert_eq!(Facts::of(facts.release).release, facts.release);
         }
         assert_eq!(Facts::of((9, 0)).release, NEWEST);

@@ -3,6 +3,8 @@
 //! Positions are `u32`: a verified FlatBuffer is at most 2^31 − 1 bytes long
 //! ([`Limits::size`](crate::Limits::size)), so a saturated position is never inside it.
 
+use core::ops::Range;
+
 #[cfg(target_pointer_width = "16")]
 compile_error!("pte needs pointers of at least 32 bits");
 
@@ -26,6 +28,12 @@ pub const fn wide(len: usize) -> u64 {
 #[inline]
 pub fn narrow(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
+}
+
+/// Returns the number of bytes of a range; 0 if it ends before it starts.
+#[inline]
+pub const fn len_of(range: &Range<u64>) -> u64 {
+    range.end.saturating_sub(range.start)
 }
 
 /// Returns `pos + by`, saturating.

@@ -32,6 +32,26 @@ pub enum PathComponent {
     Variant(&'static str),
 }
 
+impl From<&'static str> for PathComponent {
+    fn from(field: &'static str) -> Self {
+        Self::Field(field)
+    }
+}
+
+impl From<u32> for PathComponent {
+    fn from(index: u32) -> Self {
+        Self::Index(index)
+    }
+}
+
+/// Makes a path of fields, by their names, and indices: `path!["scene", "bodies", nth]`.
+#[macro_export]
+macro_rules! path {
+    ($($component:expr),+ $(,)?) => {
+        [$( $crate::PathComponent::from($component) ),+]
+    };
+}
+
 /// A file offset and a path, such as `0x434, model.subgraphs[0].tensors[2].type<Dense>`.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'e> {

@@ -43,6 +43,7 @@
 
 #[cfg(feature = "alloc")]
 #[doc(hidden)]
+#[macro_use]
 pub extern crate alloc;
 
 pub mod bytes;

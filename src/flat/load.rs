@@ -6,7 +6,6 @@
 use core::fmt;
 use core::mem::size_of;
 
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -65,10 +64,6 @@ pub fn read(
 }
 
 /// Reads the JSON of a table as [`read`] does, but ignores the key `beside` of the root's object.
-///
-/// # Errors
-///
-/// The errors of [`read`].
 pub fn read_beside(
     text: &str,
     desc: &'static TableDesc,

@@ -5,7 +5,6 @@
 //! [`UntrustedString`] can only be displayed with these characters escaped.
 
 use alloc::borrow::ToOwned;
-use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt::{self, Write};
 

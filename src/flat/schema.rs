@@ -26,9 +26,31 @@
 /// table Scene { 1 bodies: [&Body] }                   // a vector of tables
 /// table GraphArg { 1 graph: ^Graph (required) }        // a recursive field, which must be present
 /// table ClipNode { 2 a_min: ?Tid, 3 k: ?i32 }          // a struct; a number with the default null
+/// table SinNode { 0 x: ?Tid } also CosNode, TanNode;   // three tables with the same fields
 /// ```
 #[macro_export]
 macro_rules! schema {
+    (
+        $( root $Root:tt $identifier:tt $extension:tt $namespace:tt; )?
+        enums: $( $(#$em:tt)* enum $E:tt: $P:tt $values:tt )*
+        $( structs: $( $(#$sm:tt)* struct $ST:tt $field:tt )* )?
+        unions: $( $(#$um:tt)* union $U:tt $members:tt )*
+        tables: $( $(#$tm:tt)* table $T:tt $fields:tt $( also $( $Same:tt ),+; )? )*
+    ) => {
+        $crate::__readers! {
+            $( root $Root $identifier $extension $namespace; )?
+            enums: $( $(#$em)* enum $E: $P $values )*
+            $( structs: $( $(#$sm)* struct $ST $field )* )?
+            unions: $( $(#$um)* union $U $members )*
+            tables: $( $(#$tm)* table $T $fields $( $( table $Same $fields )+ )? )*
+        }
+    };
+}
+
+/// Gives a declaration, with the fields of each table, to its readers.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __readers {
     ($($declaration:tt)*) => {
         $crate::desc::declare::desc! { $($declaration)* }
         $crate::view::declare::view! { $($declaration)* }

@@ -11,7 +11,8 @@ use super::client::{Client, Reply, Wanted};
 use super::error::RemoteError;
 use super::reply::{self, Version};
 use super::url::RemoteUrl;
-use pte_core::file::source::Source;
+use pte_core::Source;
+use pte_flat::bytes::len_of;
 use pte_flat::quoted::UntrustedString;
 
 /// A remote file that is read by ranges. All bytes come from one state of the file.
@@ -173,7 +174,7 @@ impl RemoteFile {
         uri: &Uri,
         range: &Range<u64>,
     ) -> Result<Vec<u8>, RemoteError> {
-        let len = range.end.saturating_sub(range.start);
+        let len = len_of(range);
         let wanted = Wanted { range: Some(range), version: Some(&self.version) };
         let (found, bytes) = self.client.repeated(
             |requested_delay| {
@@ -285,10 +286,6 @@ fn joined(ranges: &[Range<u64>], gap: u64) -> Vec<Range<u64>> {
         }
     }
     joined
-}
-
-fn len_of(range: &Range<u64>) -> u64 {
-    range.end.saturating_sub(range.start)
 }
 
 impl Source for &RemoteFile {

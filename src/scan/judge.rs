@@ -10,10 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::row::{BackendCell, Cell, CountCell, Row, SCHEMA};
 use pte_check::{self, Checker, Report, Severity};
-use pte_core::backend::Backend;
-use pte_core::file::source::Source;
-use pte_core::handle::{File, Handle, OpenError};
-use pte_core::limits::Limits;
+use pte_core::{Backend, File, Handle, Limits, OpenError, Source};
 use pte_flat::quoted::{Untrusted, UntrustedString, hex};
 use pte_schema::program::TensorDataLocation;
 use pte_schema::program::view::KernelTypes;

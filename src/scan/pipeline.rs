@@ -17,8 +17,8 @@ use super::parts::{Parts, RowFormat};
 #[cfg(feature = "remote")]
 use super::row::Cell;
 use super::row::Row;
+use pte_core::Limits;
 use pte_core::file::open_regular;
-use pte_core::limits::Limits;
 use pte_flat::quoted::UntrustedString;
 #[cfg(feature = "remote")]
 use pte_remote::Client;

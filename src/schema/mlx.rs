@@ -305,31 +305,7 @@ schema! {
         0 a: &IntOrVid (required),
         1 b: &IntOrVid (required),
         2 out: ?Vid (required),
-    }
-
-    table SubtractIntNode {
-        0 a: &IntOrVid (required),
-        1 b: &IntOrVid (required),
-        2 out: ?Vid (required),
-    }
-
-    table MultiplyIntNode {
-        0 a: &IntOrVid (required),
-        1 b: &IntOrVid (required),
-        2 out: ?Vid (required),
-    }
-
-    table FloorDivideIntNode {
-        0 a: &IntOrVid (required),
-        1 b: &IntOrVid (required),
-        2 out: ?Vid (required),
-    }
-
-    table ModIntNode {
-        0 a: &IntOrVid (required),
-        1 b: &IntOrVid (required),
-        2 out: ?Vid (required),
-    }
+    } also SubtractIntNode, MultiplyIntNode, FloorDivideIntNode, ModIntNode;
 
     table SymSizeNode {
         0 a: ?Tid (required),
@@ -341,19 +317,7 @@ schema! {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
-    }
-
-    table DivideNode {
-        0 a: ?Tid (required),
-        1 b: ?Tid (required),
-        2 out: ?Tid (required),
-    }
-
-    table SubtractNode {
-        0 a: ?Tid (required),
-        1 b: ?Tid (required),
-        2 out: ?Tid (required),
-    }
+    } also DivideNode, SubtractNode;
 
     table Conv1DNode {
         0 x: ?Tid (required),
@@ -456,17 +420,7 @@ schema! {
     table SiluNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
-    }
-
-    table SigmoidNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
-
-    table TanhNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
+    } also SigmoidNode, TanhNode;
 
     table SqueezeNode {
         0 x: ?Tid (required),
@@ -490,13 +444,7 @@ schema! {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
-    }
-
-    table MinimumNode {
-        0 a: ?Tid (required),
-        1 b: ?Tid (required),
-        2 out: ?Tid (required),
-    }
+    } also MinimumNode;
 
     table LogNode {
         0 x: ?Tid (required),
@@ -660,77 +608,18 @@ schema! {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
-    }
-
-    table LessEqualNode {
-        0 a: ?Tid (required),
-        1 b: ?Tid (required),
-        2 out: ?Tid (required),
-    }
-
-    table GreaterNode {
-        0 a: ?Tid (required),
-        1 b: ?Tid (required),
-        2 out: ?Tid (required),
-    }
-
-    table GreaterEqualNode {
-        0 a: ?Tid (required),
-        1 b: ?Tid (required),
-        2 out: ?Tid (required),
-    }
-
-    table EqualNode {
-        0 a: ?Tid (required),
-        1 b: ?Tid (required),
-        2 out: ?Tid (required),
-    }
-
-    table NotEqualNode {
-        0 a: ?Tid (required),
-        1 b: ?Tid (required),
-        2 out: ?Tid (required),
-    }
+    } also LessEqualNode, GreaterNode, GreaterEqualNode, EqualNode, NotEqualNode;
 
     table LogicalNotNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
-    }
-
-    table BitwiseInvertNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
+    } also BitwiseInvertNode;
 
     table LogicalAndNode {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
-    }
-
-    table LogicalOrNode {
-        0 a: ?Tid (required),
-        1 b: ?Tid (required),
-        2 out: ?Tid (required),
-    }
-
-    table BitwiseAndNode {
-        0 a: ?Tid (required),
-        1 b: ?Tid (required),
-        2 out: ?Tid (required),
-    }
-
-    table BitwiseOrNode {
-        0 a: ?Tid (required),
-        1 b: ?Tid (required),
-        2 out: ?Tid (required),
-    }
-
-    table BitwiseXorNode {
-        0 a: ?Tid (required),
-        1 b: ?Tid (required),
-        2 out: ?Tid (required),
-    }
+    } also LogicalOrNode, BitwiseAndNode, BitwiseOrNode, BitwiseXorNode;
 
     table TriNode {
         0 out: ?Tid (required),
@@ -744,13 +633,7 @@ schema! {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
         2 k: i32 = 0,
-    }
-
-    table TriuNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-        2 k: i32 = 0,
-    }
+    } also TriuNode;
 
     table ClipNode {
         0 x: ?Tid (required),
@@ -783,14 +666,7 @@ schema! {
         1 out: ?Tid (required),
         2 axes: [i32],
         3 keepdims: bool = false,
-    }
-
-    table AllNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-        2 axes: [i32],
-        3 keepdims: bool = false,
-    }
+    } also AllNode;
 
     table RepeatNode {
         0 x: ?Tid (required),
@@ -803,27 +679,14 @@ schema! {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
         2 axis: i32 = 0,
-    }
-
-    table ArgsortNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-        2 axis: i32 = 0,
-    }
+    } also ArgsortNode;
 
     table PartitionNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
         2 kth: &IntOrVid (required),
         3 axis: i32 = 0,
-    }
-
-    table ArgPartitionNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-        2 kth: &IntOrVid (required),
-        3 axis: i32 = 0,
-    }
+    } also ArgPartitionNode;
 
     table RollNode {
         0 x: ?Tid (required),
@@ -835,102 +698,9 @@ schema! {
     table FloorNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
-    }
-
-    table CeilNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
-
-    table SquareNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
-
-    table ExpNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
-
-    table SinNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
-
-    table CosNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
-
-    table TanNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
-
-    table ArcsinNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
-
-    table ArccosNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
-
-    table ArctanNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
-
-    table SinhNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
-
-    table CoshNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
-
-    table ArcsinhNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
-
-    table ArccoshNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
-
-    table ArctanhNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
-
-    table Log2Node {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
-
-    table Log10Node {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
-
-    table Log1pNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
-
-    table ErfNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
-
-    table Expm1Node {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
+    } also CeilNode, SquareNode, ExpNode, SinNode, CosNode, TanNode, ArcsinNode, ArccosNode,
+        ArctanNode, SinhNode, CoshNode, ArcsinhNode, ArccoshNode, ArctanhNode, Log2Node, Log10Node,
+        Log1pNode, ErfNode, Expm1Node;
 
     table RoundNode {
         0 x: ?Tid (required),
@@ -941,78 +711,20 @@ schema! {
     table ReciprocalNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
-    }
-
-    table SqrtNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
-
-    table AbsNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
-
-    table NegNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
-
-    table TruncNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
+    } also SqrtNode, AbsNode, NegNode, TruncNode;
 
     table Atan2Node {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
-    }
-
-    table LogAddExpNode {
-        0 a: ?Tid (required),
-        1 b: ?Tid (required),
-        2 out: ?Tid (required),
-    }
-
-    table FloorDivideNode {
-        0 a: ?Tid (required),
-        1 b: ?Tid (required),
-        2 out: ?Tid (required),
-    }
-
-    table RemainderNode {
-        0 a: ?Tid (required),
-        1 b: ?Tid (required),
-        2 out: ?Tid (required),
-    }
-
-    table PowerNode {
-        0 a: ?Tid (required),
-        1 b: ?Tid (required),
-        2 out: ?Tid (required),
-    }
+    } also LogAddExpNode, FloorDivideNode, RemainderNode, PowerNode;
 
     table LogSumExpNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
         2 axes: [i32],
         3 keepdims: bool = false,
-    }
-
-    table SumNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-        2 axes: [i32],
-        3 keepdims: bool = false,
-    }
-
-    table MeanNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-        2 axes: [i32],
-        3 keepdims: bool = false,
-    }
+    } also SumNode, MeanNode;
 
     table VarNode {
         0 x: ?Tid (required),
@@ -1020,36 +732,14 @@ schema! {
         2 axes: [i32],
         3 keepdims: bool = false,
         4 ddof: i32 = 0,
-    }
-
-    table StdNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-        2 axes: [i32],
-        3 keepdims: bool = false,
-        4 ddof: i32 = 0,
-    }
+    } also StdNode;
 
     table ProdNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
         2 axes: [i32],
         3 keepdims: bool = false,
-    }
-
-    table MaxNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-        2 axes: [i32],
-        3 keepdims: bool = false,
-    }
-
-    table MinNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-        2 axes: [i32],
-        3 keepdims: bool = false,
-    }
+    } also MaxNode, MinNode;
 
     table ArgminNode {
         0 x: ?Tid (required),

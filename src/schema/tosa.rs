@@ -303,23 +303,7 @@ schema! {
         2 dilation: [i32],
         3 local_bound: bool = false,
         4 acc_type: DType = DType::UNKNOWN,
-    }
-
-    table Conv3dAttribute {
-        0 pad: [i32],
-        1 stride: [i32],
-        2 dilation: [i32],
-        3 local_bound: bool = false,
-        4 acc_type: DType = DType::UNKNOWN,
-    }
-
-    table DepthwiseConv2dAttribute {
-        0 pad: [i32],
-        1 stride: [i32],
-        2 dilation: [i32],
-        3 local_bound: bool = false,
-        4 acc_type: DType = DType::UNKNOWN,
-    }
+    } also Conv3dAttribute, DepthwiseConv2dAttribute;
 
     table FFT2dAttribute {
         0 inverse: bool = false,
@@ -356,135 +340,52 @@ schema! {
         2 nan_mode: NanPropagationMode = NanPropagationMode::UNKNOWN,
     }
 
-    table ErfAttribute {}
-
-    table SigmoidAttribute {}
-
-    table TanhAttribute {}
-
-    table AddAttribute {}
+    table ErfAttribute {} also SigmoidAttribute, TanhAttribute, AddAttribute;
 
     table ArithmeticRightShiftAttribute {
         0 round: bool = false,
     }
 
-    table BitwiseAndAttribute {}
-
-    table BitwiseOrAttribute {}
-
-    table BitwiseXorAttribute {}
-
-    table IntDivAttribute {}
-
-    table LogicalAndAttribute {}
-
-    table LogicalLeftShiftAttribute {}
-
-    table LogicalRightShiftAttribute {}
-
-    table LogicalOrAttribute {}
-
-    table LogicalXorAttribute {}
+    table BitwiseAndAttribute {} also BitwiseOrAttribute, BitwiseXorAttribute, IntDivAttribute,
+        LogicalAndAttribute, LogicalLeftShiftAttribute, LogicalRightShiftAttribute,
+        LogicalOrAttribute, LogicalXorAttribute;
 
     table MaximumAttribute {
         0 nan_mode: NanPropagationMode = NanPropagationMode::UNKNOWN,
-    }
+    } also MinimumAttribute;
 
-    table MinimumAttribute {
-        0 nan_mode: NanPropagationMode = NanPropagationMode::UNKNOWN,
-    }
-
-    table MulAttribute {}
-
-    table PowAttribute {}
-
-    table SubAttribute {}
-
-    table TableAttribute {}
-
-    table AbsAttribute {}
-
-    table BitwiseNotAttribute {}
-
-    table CeilAttribute {}
-
-    table ClzAttribute {}
-
-    table CosAttribute {}
-
-    table ExpAttribute {}
-
-    table FloorAttribute {}
-
-    table LogAttribute {}
-
-    table LogicalNotAttribute {}
-
-    table NegateAttribute {}
-
-    table ReciprocalAttribute {}
-
-    table RsqrtAttribute {}
-
-    table SinAttribute {}
-
-    table SelectAttribute {}
-
-    table EqualAttribute {}
-
-    table GreaterAttribute {}
-
-    table GreaterEqualAttribute {}
+    table MulAttribute {} also PowAttribute, SubAttribute, TableAttribute, AbsAttribute,
+        BitwiseNotAttribute, CeilAttribute, ClzAttribute, CosAttribute, ExpAttribute,
+        FloorAttribute, LogAttribute, LogicalNotAttribute, NegateAttribute, ReciprocalAttribute,
+        RsqrtAttribute, SinAttribute, SelectAttribute, EqualAttribute, GreaterAttribute,
+        GreaterEqualAttribute;
 
     table ReduceAllAttribute {
         0 axis: i32 = 0,
-    }
-
-    table ReduceAnyAttribute {
-        0 axis: i32 = 0,
-    }
+    } also ReduceAnyAttribute;
 
     table ReduceMaxAttribute {
         0 axis: i32 = 0,
         1 nan_mode: NanPropagationMode = NanPropagationMode::UNKNOWN,
-    }
-
-    table ReduceMinAttribute {
-        0 axis: i32 = 0,
-        1 nan_mode: NanPropagationMode = NanPropagationMode::UNKNOWN,
-    }
+    } also ReduceMinAttribute;
 
     table ReduceProductAttribute {
         0 axis: i32 = 0,
-    }
+    } also ReduceSumAttribute, ConcatAttribute;
 
-    table ReduceSumAttribute {
-        0 axis: i32 = 0,
-    }
-
-    table ConcatAttribute {
-        0 axis: i32 = 0,
-    }
-
-    table PadAttribute {}
-
-    table ReshapeAttribute {}
+    table PadAttribute {} also ReshapeAttribute;
 
     table ReverseAttribute {
         0 axis: i32 = 0,
     }
 
-    table SliceAttribute {}
-
-    table TileAttribute {}
+    table SliceAttribute {} also TileAttribute;
 
     table TransposeAttribute {
         0 perms: [i32],
     }
 
-    table GatherAttribute {}
-
-    table ScatterAttribute {}
+    table GatherAttribute {} also ScatterAttribute;
 
     table ResizeAttribute {
         0 mode: ResizeMode = ResizeMode::UNKNOWN,
@@ -500,9 +401,7 @@ schema! {
         4 output_unsigned: bool = false,
     }
 
-    table ConstAttribute {}
-
-    table IdentityAttribute {}
+    table ConstAttribute {} also IdentityAttribute;
 
     table CustomAttribute {
         0 operator_name: &str,
@@ -520,33 +419,13 @@ schema! {
         1 body_graph: &str,
     }
 
-    table VariableAttribute {}
-
-    table VariableWriteAttribute {}
-
-    table VariableReadAttribute {}
-
-    table ConstShapeAttribute {}
+    table VariableAttribute {} also VariableWriteAttribute, VariableReadAttribute,
+        ConstShapeAttribute;
 
     table MatMulTBlockScaledAttribute {
         0 block_size: BlockSize = BlockSize::UNKNOWN,
-    }
-
-    table CastFromBlockScaledAttribute {
-        0 block_size: BlockSize = BlockSize::UNKNOWN,
-    }
-
-    table CastToBlockScaledAttribute {
-        0 block_size: BlockSize = BlockSize::UNKNOWN,
-    }
-
-    table Conv2dBlockScaledAttribute {
-        0 block_size: BlockSize = BlockSize::UNKNOWN,
-    }
-
-    table ReshapeBlockScaledAttribute {
-        0 block_size: BlockSize = BlockSize::UNKNOWN,
-    }
+    } also CastFromBlockScaledAttribute, CastToBlockScaledAttribute, Conv2dBlockScaledAttribute,
+        ReshapeBlockScaledAttribute;
 
     table RowGatherAttribute {}
 
@@ -576,31 +455,10 @@ schema! {
         0 axis: i32 = 0,
     }
 
-    table ConcatShapeAttribute {}
-
-    table AddShapeAttribute {}
-
-    table SubShapeAttribute {}
-
-    table MulShapeAttribute {}
-
-    table SliceShapeAttribute {}
-
-    table Exp2ShapeAttribute {}
-
-    table Log2CeilShapeAttribute {}
-
-    table Log2FloorShapeAttribute {}
-
-    table MaxShapeAttribute {}
-
-    table MinShapeAttribute {}
-
-    table ModShapeAttribute {}
-
-    table DivCeilShapeAttribute {}
-
-    table DivFloorShapeAttribute {}
+    table ConcatShapeAttribute {} also AddShapeAttribute, SubShapeAttribute, MulShapeAttribute,
+        SliceShapeAttribute, Exp2ShapeAttribute, Log2CeilShapeAttribute, Log2FloorShapeAttribute,
+        MaxShapeAttribute, MinShapeAttribute, ModShapeAttribute, DivCeilShapeAttribute,
+        DivFloorShapeAttribute;
 
     table AssertEqualShapeAttribute {
         0 allow_broadcast: bool = false,

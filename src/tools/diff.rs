@@ -36,9 +36,7 @@ use core::fmt;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use pte_core::file::source::Source;
-use pte_core::handle::{File, Handle, OpenError};
-use pte_core::limits::Limits;
+use pte_core::{File, Handle, Limits, OpenError, Source};
 
 mod align;
 mod contents;

@@ -24,19 +24,15 @@
 //! opens. Nodes are made while the document is serialized, so that memory holds one at a time.
 
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use pte_check::{CheckedFile, Checker, Report};
-use pte_core::backend::Backend;
-use pte_core::file::source::Source;
-use pte_core::foreign::ForeignFormat;
-use pte_core::handle::{File, Handle, OpenError, ReadVec};
-use pte_core::limits::Limits;
+use pte_core::handle::ReadVec;
 use pte_core::payload::{Graph, PayloadContents, Section, Sections, TablesPlace, Unreadable};
-use pte_core::ptd::Ptd;
+use pte_core::{Backend, File, ForeignFormat, Handle, Limits, OpenError, Ptd, Source};
+use pte_flat::bytes::len_of;
 use pte_flat::quoted::UntrustedString;
 use pte_schema::scalar::ScalarType;
 
@@ -313,7 +309,7 @@ fn graph_of<S: Source>(
     range: Range<u64>,
     limits: &Limits,
 ) -> Result<Result<Option<PayloadGraph>, Unreadable>, OpenError<S::Error>> {
-    let len = range.end.saturating_sub(range.start);
+    let len = len_of(&range);
     let read = |part: Range<u64>| {
         let begin = range.start.saturating_add(part.start);
         source.read_vec(begin..range.start.saturating_add(part.end)).map(Some)
@@ -347,7 +343,7 @@ fn each_section<E>(
             namespace: "sections".into(),
             ..ExplorerNode::default()
         };
-        let bytes = section.range.end.saturating_sub(section.range.start);
+        let bytes = len_of(&section.range);
         node.attrs.add_some("file", section.file.as_deref().map(UntrustedString::from));
         node.attrs.add_some("key", section.key.as_deref().map(UntrustedString::from));
         node.attrs.add("bytes", bytes);

@@ -20,14 +20,11 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use pte_core::file::source::Source;
-use pte_core::handle::{File, Handle, OpenError};
-use pte_core::limits::Limits;
 use pte_core::model::PtdViews;
 use pte_core::operators::usage::UsageReport;
 use pte_core::payload::Scratch;
-use pte_core::pte::Pte;
 use pte_core::release::NEWEST;
+use pte_core::{File, Handle, Limits, OpenError, Pte, Source};
 use pte_flat::quoted::UntrustedString;
 
 use crate::memory::{Memory, Outside, PointerWidth, Pools, Target, named_data_bytes};

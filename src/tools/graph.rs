@@ -32,7 +32,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use pte_core::pte::Pte;
+use pte_core::Pte;
 use pte_flat::cost;
 use pte_flat::quoted::{Untrusted, UntrustedString};
 use pte_schema::program::view::ExecutionPlan;

@@ -7,6 +7,7 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[macro_use]
 extern crate alloc;
 
 // The modules, bottom-up. A file uses only modules that are listed above its own, which

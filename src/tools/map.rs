@@ -25,9 +25,8 @@ use core::ops::Range;
 
 use alloc::vec::Vec;
 
-use pte_core::backend::Backend;
-use pte_core::handle::File;
 use pte_core::payload::{PayloadContents, Reader};
+use pte_core::{Backend, File};
 use pte_flat::bytes::{index, narrow};
 
 mod byte_info;

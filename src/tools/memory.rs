@@ -41,11 +41,9 @@
 
 use core::ops::Range;
 
-use alloc::format;
 use alloc::vec::Vec;
 
-use pte_core::Pte;
-use pte_core::pte::{Arena as Place, Storage, operator_name};
+use pte_core::{Arena as Place, Pte, Storage, operator_name, tensor_at};
 use pte_flat::bytes::{index as at, narrow};
 use pte_flat::cost;
 use pte_flat::quoted::UntrustedString;
@@ -327,10 +325,7 @@ impl<'a> Memory<'a> {
 
     /// Returns the tensor of a value.
     pub fn tensor(&self, value: u32) -> Option<Tensor<'a>> {
-        match self.plan.values()?.get(at(value))?.val()? {
-            KernelTypes::Tensor(tensor) => Some(tensor),
-            _ => None,
-        }
+        tensor_at(self.plan, value)
     }
 
     /// Returns the fully qualified name of a value, if it has one.

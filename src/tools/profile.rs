@@ -28,11 +28,9 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::fmt;
 
-use pte_core::limits::Limits;
 use pte_core::method::instructions;
 use pte_core::payload::{Tables, TablesPlace, Unreadable};
-use pte_core::pte::Pte;
-use pte_core::pte::operator_name;
+use pte_core::{Limits, Pte, operator_name};
 use pte_flat::bytes::wide;
 use pte_flat::cost;
 use pte_flat::quoted::UntrustedString;
@@ -376,7 +374,7 @@ fn name_of(event: ProfileEvent<'_>) -> Cow<'_, str> {
     match (event.name(), event.delegate_debug_id_str(), event.delegate_debug_id_int()) {
         (Some(name), _, _) if !name.is_empty() => short(name).into(),
         (_, Some(text), _) => short(text).into(),
-        (_, None, number) => alloc::format!("node {number}").into(),
+        (_, None, number) => format!("node {number}").into(),
     }
 }
 

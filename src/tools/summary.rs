@@ -26,12 +26,8 @@ use core::ops::Range;
 
 use pte_check::Check as _;
 use pte_core::file::header::{ExtendedHeader, FlatTensorHeader};
-use pte_core::file::source::Source;
-use pte_core::handle::{File, Handle, OpenError};
-use pte_core::limits::Limits;
 use pte_core::payload::Payload;
-use pte_core::ptd::Ptd;
-use pte_core::pte::Pte;
+use pte_core::{File, Handle, Limits, OpenError, Ptd, Pte, Source};
 use pte_flat::bytes::wide;
 use pte_flat::quoted::UntrustedString;
 
@@ -236,10 +232,6 @@ impl Summary {
     /// Summarizes an opened file, as [`read`](Self::read) does, but only the first method called
     /// `method` of a program, with its operators, backends and tensors. Named data and the parts
     /// are those of the whole file.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`read`](Self::read).
     pub fn read_method<S: Source>(
         handle: &Handle<S>,
         method: Option<&str>,
@@ -361,10 +353,6 @@ impl DataAmount {
         self.count = self.count.saturating_add(1);
         self.bytes = self.bytes.saturating_add(bytes);
     }
-}
-
-fn length(range: &Range<u64>) -> u64 {
-    range.end.saturating_sub(range.start)
 }
 
 /// Returns whether a number is 0, so that a document leaves it out.

@@ -16,10 +16,9 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::ops::Range;
 
-use pte_core::error::Error;
-use pte_core::handle::File;
-use pte_core::ptd::{Layout, Ptd};
-use pte_core::pte::{Arena, Pte, Storage};
+use pte_core::ptd::Layout;
+use pte_core::{Arena, Error, File, Ptd, Pte, Storage};
+use pte_flat::bytes::len_of;
 use pte_flat::quoted::{Untrusted, UntrustedString};
 use pte_schema::program::view::{KernelTypes, Tensor};
 use pte_schema::scalar::ScalarType;
@@ -132,7 +131,7 @@ impl<'a> TensorRow<'a> {
     /// Returns the number of bytes in the file, or otherwise the number that the shape needs.
     pub fn bytes(&self) -> Option<u64> {
         match self.range() {
-            Some(range) => Some(range.end.saturating_sub(range.start)),
+            Some(range) => Some(len_of(&range)),
             None => self.layout?.nbytes(),
         }
     }

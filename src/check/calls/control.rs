@@ -1,14 +1,12 @@
 //! Rules on the indices of moves, frees and jumps. `dataflow` judges their effects on values.
 
-use alloc::format;
-
 use super::rules::{
     FREE_INDEX, JUMP_CONDITION_INDEX, JUMP_DESTINATION, JUMP_TO_ITSELF, MOVE_INDEX, MOVE_LIST,
 };
 use crate::report::Findings;
 use crate::site::Plan;
 use crate::values::Values;
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_core::method::Instruction;
 use pte_schema::program::is_list;
 

@@ -1,6 +1,5 @@
 //! The operators of a method.
 
-use alloc::format;
 use alloc::string::String;
 
 use super::rules::{
@@ -9,9 +8,9 @@ use super::rules::{
 use crate::kernels::{self, Kernels};
 use crate::report::Findings;
 use crate::site::Plan;
-use pte_core::error::PathComponent;
+use pte_core::operator_name;
 use pte_core::operators::{Library, name_until_nul};
-use pte_core::pte::operator_name;
+use pte_flat::path;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::Table;
 
@@ -21,7 +20,7 @@ pub(crate) const LONGEST_NAME: usize = 99;
 /// Judges the operators of a method.
 pub(super) fn check(plan: &Plan<'_, '_>, kernels: &Kernels, out: &mut Findings) {
     for (nth, operator) in (0..).zip(plan.view.operators().into_iter().flatten()) {
-        let path = [PathComponent::Field("operators"), PathComponent::Index(nth)];
+        let path = path!["operators", nth];
         let mut find = |rule, message: &dyn Fn() -> String| {
             plan.find(out, rule, operator.raw(), &path, message);
         };

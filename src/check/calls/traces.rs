@@ -1,11 +1,9 @@
 //! The stack traces of a chain: where in a Python program each instruction comes from.
 
-use alloc::format;
-
 use super::rules::{PATHS_LEAKED, STACKTRACE_LENGTH};
 use crate::report::Findings;
 use crate::site::Plan;
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::Table;
 use pte_schema::program::view::Chain;

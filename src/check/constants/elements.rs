@@ -9,13 +9,11 @@ use core::ops::Range;
 
 use super::{INDEX_CONTENTS, Method};
 use crate::report::Findings;
-use pte_core::error::PathComponent;
-use pte_core::file::source::Source;
-use pte_core::handle::{File, OpenError};
 use pte_core::method::{self, Instruction};
 use pte_core::operators::contracts::{self, ElementBounds, ElementKind, Term};
 use pte_core::operators::{Copied, Kernel, Signatures};
-use pte_flat::bytes::wide;
+use pte_core::{File, OpenError, PathComponent, Source};
+use pte_flat::bytes::{len_of, wide};
 use pte_flat::cost;
 use pte_schema::program::view::InstructionArguments;
 use pte_schema::scalar::ScalarType;
@@ -79,9 +77,9 @@ impl ConstantsByValue {
             let bounds = match read.as_ref().filter(|(other, _)| *other == place) {
                 Some((_, bounds)) => *bounds,
                 None => {
-                    let len = place.bytes.end.saturating_sub(place.bytes.start);
+                    let len = len_of(&place.bytes);
                     let Some(rest) = left.checked_sub(len) else {
-                        let path = || alloc::vec![PathComponent::Field("program")];
+                        let path = || vec![PathComponent::Field("program")];
                         let message =
                             || "constants with indices overlap too often to be read".into();
                         out.find(&INDEX_CONTENTS, file.region_range().start, path, message);
@@ -145,7 +143,7 @@ impl ConstantBytes {
     /// Reads a constant and returns the bounds of its elements: the least and greatest integer, or
     /// whether all floats are finite. Returns `None` if it has no elements.
     fn bounds<S: Source>(&self, source: &S) -> Result<Option<ElementBounds>, OpenError<S::Error>> {
-        let len = self.bytes.end.saturating_sub(self.bytes.start);
+        let len = len_of(&self.bytes);
         let room = usize::try_from(len.min(PIECE)).map_err(|_| OpenError::Memory)?;
         let mut buffer = Vec::new();
         buffer.try_reserve_exact(room).map_err(|_| OpenError::Memory)?;

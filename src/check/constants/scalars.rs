@@ -3,10 +3,9 @@
 use alloc::collections::BTreeMap;
 
 use super::Method;
-use pte_core::file::source::Source;
-use pte_core::handle::{OpenError, ReadVec};
-use pte_core::method;
+use pte_core::handle::ReadVec;
 use pte_core::operators::{Kernel, LOCAL_SCALAR_DENSE, Scalar};
+use pte_core::{OpenError, Source, method};
 use pte_flat::bytes::index;
 use pte_flat::cost;
 

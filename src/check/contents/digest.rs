@@ -1,6 +1,5 @@
 //! Named data whose key is a digest.
 
-use alloc::format;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -9,12 +8,12 @@ use sha2::{Digest, Sha256};
 use super::NAMED_KEY_DIGEST;
 use crate::data;
 use crate::report::Findings;
-use pte_core::error::PathComponent;
 use pte_core::file::source::Source;
-use pte_core::handle::{File, OpenError};
-use pte_core::limits::Limits;
-use pte_flat::bytes::wide;
+use pte_core::handle::OpenError;
+use pte_core::{File, Limits};
+use pte_flat::bytes::{len_of, wide};
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::quoted::{Quoted, hex};
 
 /// The hexadecimal digits of a SHA-256.
@@ -40,7 +39,7 @@ pub(crate) fn judge<S: Source>(
     // Named data may overlap.
     let mut left = limits.bytes_visited(file.file_len());
     for (nth, key, range) in entries(file) {
-        let message = match left.checked_sub(range.end.saturating_sub(range.start)) {
+        let message = match left.checked_sub(len_of(&range)) {
             None => format!("{} is not compared: named data overlaps", Quoted(key)),
             Some(rest) => {
                 left = rest;
@@ -52,11 +51,7 @@ pub(crate) fn judge<S: Source>(
             }
         };
         let path = || match file {
-            File::Pte(_) => ["program", "named_data"]
-                .map(PathComponent::Field)
-                .into_iter()
-                .chain([PathComponent::Index(nth)])
-                .collect(),
+            File::Pte(_) => path!["program", "named_data", nth].into(),
             File::Ptd(ptd) => data::path(ptd, nth),
         };
         out.find(&NAMED_KEY_DIGEST, range.start, path, || message);

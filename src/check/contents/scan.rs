@@ -1,17 +1,12 @@
 //! The scan: searches all bytes after the FlatBuffer, and its blobs, for executable content.
 
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::{CONTENT_EMBEDDED, code, root_of};
 use crate::report::Findings;
-use pte_core::error::PathComponent;
-use pte_core::file::source::Source;
-use pte_core::handle::{File, OpenError};
-use pte_core::pte::Pte;
+use pte_core::{File, OpenError, PathComponent, Pte, Source};
 use pte_flat::bytes::wide;
 use pte_flat::view::Vector;
 

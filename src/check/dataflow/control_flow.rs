@@ -169,8 +169,8 @@ fn reachable(
     chain: Chain<'_>,
     len: u32,
 ) -> Vec<bool> {
-    let mut reachable = alloc::vec![false; index(len)];
-    let mut worklist = alloc::vec![0];
+    let mut reachable = vec![false; index(len)];
+    let mut worklist = vec![0];
     while let Some(pc) = worklist.pop() {
         cost::charge(1);
         match reachable.get_mut(index(pc)) {

@@ -16,10 +16,11 @@ use crate::constant_bools::ConstantBools;
 use crate::kernels::BrokenRule;
 use crate::report::Findings;
 use crate::rule::Severity;
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_core::method::{self, Instruction, ValueChange};
 use pte_core::operators::contracts::{SizesAfter, result, result_kind};
 use pte_core::operators::{Gives, Kinds, Scalar};
+use pte_flat::path;
 use pte_flat::view::Table;
 use pte_schema::program::view::{InstructionArguments, KernelTypes};
 use pte_schema::program::{is_list, tag};
@@ -204,7 +205,7 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         let (rule, message) = broken;
         self.has_error = true;
         let plan = self.judge.plan;
-        let path = [PathComponent::Field(ends), PathComponent::Index(nth)];
+        let path = path![ends, nth];
         plan.find(out, rule, plan.view.raw(), &path, || message);
     }
 

@@ -1,6 +1,5 @@
 //! Judges an instruction in the abstract state before it.
 
-use alloc::format;
 use alloc::string::String;
 
 use super::known::Known;

@@ -1,14 +1,12 @@
 //! Overlaps of a call's output with its other arguments, if both are planned.
 
-use alloc::format;
-
 use super::known::Known;
 use super::rules::{ARGS_OVERLAP, INDEX_OVERLAP, OUTPUT_RESIZED, VIEW_CAPACITY};
 use super::state::{Memory, list};
 use crate::kernels::{BrokenRule, MOST_ITEMS};
 use crate::site::nbytes;
+use pte_core::Arena;
 use pte_core::operators::{Hazard, Kind};
-use pte_core::pte::Arena;
 use pte_schema::program::TensorShapeDynamism;
 use pte_schema::program::tag;
 use pte_schema::program::view::{KernelCall, Tensor};

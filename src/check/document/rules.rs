@@ -1,11 +1,10 @@
 //! The documents `pte.rules/1` and `pte.explain/1`: every id that a finding may have.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::{Policy, Rule, Severity, coverage, rule, rules};
-use pte_core::error::ErrorKind;
+use pte_core::ErrorKind;
 
 /// The name of the finding on a file that could not be read.
 pub const UNREADABLE: &str = "unreadable";

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use super::resized::Resized;
 use crate::site::Plan;
-use pte_core::pte::Arena;
+use pte_core::Arena;
 use pte_flat::cost;
 use pte_schema::program::view::{KernelTypes, Tensor};
 use pte_schema::scalar::ScalarType;

@@ -3,7 +3,8 @@
 use alloc::borrow::Cow;
 use core::ops::Range;
 
-use pte_core::limits::Limits;
+use pte_core::Limits;
+use pte_flat::bytes::len_of;
 
 /// Reads ranges of the file, up to a budget: segments may overlap and be read again.
 pub(super) struct Bytes<'r> {
@@ -24,7 +25,7 @@ impl<'r> Bytes<'r> {
     }
 
     pub(super) fn read(&mut self, range: Range<u64>) -> Option<Cow<'r, [u8]>> {
-        let is_paid = self.pay(range.end.saturating_sub(range.start));
+        let is_paid = self.pay(len_of(&range));
         if is_paid { (self.read)(range) } else { None }
     }
 

@@ -4,20 +4,18 @@
 //! stands for it.
 
 use alloc::borrow::Cow;
-use alloc::format;
 use alloc::string::String;
 use core::ops::Range;
 
 use super::{BackendRules, Bytes, Judge, Subject, path_in_graph, reason};
 use crate::rule::{Rule, rules};
 use crate::site::Plan;
-use pte_core::backend::Backend;
-use pte_core::foreign::ForeignFormat;
 use pte_core::payload::coreml::mil::{Constant, Model};
 use pte_core::payload::coreml::{Blob, Metadata, Package};
 use pte_core::payload::graph::Datatype;
 use pte_core::payload::{Section, Sections, Unreadable};
-use pte_flat::bytes::u32_at;
+use pte_core::{Backend, ForeignFormat};
+use pte_flat::bytes::{len_of, u32_at};
 use pte_flat::cost;
 use pte_flat::quoted::Quoted;
 use pte_schema::scalar::ScalarType;
@@ -105,7 +103,7 @@ fn judge(
 /// Finds the files of a payload in a range of the file; `None` if its bytes are not in memory.
 fn sections(file: &Range<u64>, bytes: &mut Bytes<'_>) -> Option<Result<Sections, Unreadable>> {
     let at = |pos: u64| file.start.saturating_add(pos);
-    let len = file.end.saturating_sub(file.start);
+    let len = len_of(file);
     let read = |part: Range<u64>| bytes.read(at(part.start)..at(part.end)).ok_or(());
     Sections::of_file(ForeignFormat::Payload(Backend::CoreMl), len, read).ok()?
 }
@@ -216,7 +214,7 @@ fn wrong_weights<'b>(
     let Some(file) = package.weights(place.file) else {
         return Some(format!("the payload has no file {name}"));
     };
-    let size = file.end.saturating_sub(file.start);
+    let size = len_of(&file);
     let Some(end) = at.checked_add(Blob::METADATA).filter(|end| *end <= size) else {
         return Some(format!("metadata at {at:#x} of {name}, which has {size} bytes"));
     };

@@ -3,7 +3,6 @@
 //! The runtime and the driver compare no address with the memory that they give (docs/format.md §11.13).
 
 use alloc::borrow::Cow;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -11,11 +10,12 @@ use core::ops::Range;
 use super::{BackendRules, Bytes, Judge, Subject, path_in_graph, reason};
 use crate::rule::{Rule, rules};
 use crate::site::{Plan, nbytes};
-use pte_core::backend::Backend;
+use pte_core::Backend;
 use pte_core::payload::Unreadable;
 use pte_core::payload::command_stream::registers::Access;
 use pte_core::payload::command_stream::{SCRATCH, Step, WEIGHTS, decode};
 use pte_core::payload::ethosu::{Blocks, End};
+use pte_flat::bytes::len_of;
 
 rules! {
     "ethosu";
@@ -99,7 +99,7 @@ fn outside(access: &Access, blocks: &Blocks) -> Option<String> {
     let (name, size) = match access.region {
         WEIGHTS => {
             let range = blocks.weights.clone().or(Some(0..0).filter(|_| !blocks.is_external))?;
-            ("weights", range.end.saturating_sub(range.start))
+            ("weights", len_of(&range))
         }
         SCRATCH => ("scratch memory", blocks.scratch),
         // The firmware gives the fast scratch memory.

@@ -3,9 +3,7 @@
 //!
 //! A stage with findings ends the judgement of the graph, since the later ones rely on it.
 
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -14,11 +12,12 @@ use super::{BackendRules, Bytes, Judge, NamedSizes, Subject};
 use crate::report::Findings;
 use crate::rule::{Rule, rules};
 use crate::site::Plan;
-use pte_core::backend::Backend;
-use pte_core::error::PathComponent;
+use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::payload::Unreadable;
+use pte_core::{Backend, PathComponent};
 use pte_flat::bytes::{narrow, wide};
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::{List, Raw, Table};
 use pte_schema::mlx::view::{MLXGraph, ShapeDim, SlotVariant, TensorMeta};
@@ -278,7 +277,7 @@ impl<'p> Site<'_, 'p> {
                     SlotType::TensorSlot | SlotType::IntValueSlot => continue,
                     _ => format!("the backend does not have slots of type {slot_type}"),
                 };
-                let path = [PathComponent::Field(name), PathComponent::Index(nth)];
+                let path = path![name, nth];
                 self.find(out, &MLX_SLOT, slot.raw(), &path, || message);
             }
         }
@@ -286,7 +285,7 @@ impl<'p> Site<'_, 'p> {
 
     /// Judges the shape and the datatype of a tensor.
     fn shape(&self, nth: u32, meta: TensorMeta<'p>, out: &mut Findings) {
-        let path = [PathComponent::Field("tensor_meta"), PathComponent::Index(nth)];
+        let path = path!["tensor_meta", nth];
         let (shape, code) = (meta.shape().unwrap_or_default(), meta.scalar_type());
         if !(0..=LAST_CODE).contains(&code) {
             self.find(out, &MLX_SHAPE, meta.raw(), &path, || {
@@ -323,8 +322,7 @@ impl<'p> Site<'_, 'p> {
         }
         for (chain, nth, instruction) in self.instructions() {
             if wide(nth) >= MOST {
-                let path =
-                    [PathComponent::Field("instruction_chains"), PathComponent::Index(chain)];
+                let path = path!["instruction_chains", chain];
                 self.find(out, &MLX_SIZE, instruction, &path, || {
                     format!("the chain has more than {MOST} instructions")
                 });
@@ -375,19 +373,11 @@ fn is_size(size: ShapeDim<'_>) -> bool {
 }
 
 fn instruction_path(chain: u32, nth: usize) -> Vec<PathComponent> {
-    vec![
-        PathComponent::Field("instruction_chains"),
-        PathComponent::Index(chain),
-        PathComponent::Field("instructions"),
-        PathComponent::Index(narrow(nth)),
-    ]
+    path!["instruction_chains", chain, "instructions", narrow(nth)].to_vec()
 }
 
 /// The longest list that the loader accepts.
 const MOST: u64 = 1_000_000;
-
-/// The most dimensions of a tensor.
-const MOST_DIMENSIONS: usize = 16;
 
 /// The greatest code of a datatype.
 const LAST_CODE: i8 = 30;

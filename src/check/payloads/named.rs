@@ -6,9 +6,8 @@ use core::ops::Range;
 
 use super::Bytes;
 use crate::container;
-use pte_core::ptd::Ptd;
-use pte_core::pte::Pte;
-use pte_flat::bytes::index;
+use pte_core::{Ptd, Pte};
+use pte_flat::bytes::{index, len_of};
 use pte_flat::cost;
 
 /// The named data of a program and of `.ptd` files, by key.
@@ -74,9 +73,7 @@ impl<'d> NamedSizes<'d> {
         cost::look_up(key, self.own.len());
         cost::look_up(key, self.others.len());
         // Invalid ranges are reported by other rules.
-        let len = |range: Option<Range<u64>>| {
-            range.map_or(u64::MAX, |range| range.end.saturating_sub(range.start))
-        };
+        let len = |range: Option<Range<u64>>| range.map_or(u64::MAX, |range| len_of(&range));
         if let Some(range) = self.own.get(key) {
             return NamedSize::Bytes(len(range.clone()));
         }

@@ -1,7 +1,6 @@
 //! Rules on graphs of the native backend: the checks of upstream's reader (format.md §11.8).
 
 use alloc::collections::BTreeSet;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -12,10 +11,10 @@ use super::{
 use crate::report::Findings;
 use crate::rule::{Rule, rules};
 use crate::site::Plan;
-use pte_core::backend::Backend;
-use pte_core::error::PathComponent;
 use pte_core::payload::Unreadable;
+use pte_core::{Backend, PathComponent};
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::{Raw, Table};
 use pte_schema::native::view::{
@@ -61,7 +60,7 @@ fn judge(
     judge.requested.is_incomplete = was_incomplete;
     let delegate = judge.delegate(payload.users.first());
     for (nth, method) in (0..).zip(program.methods().into_iter().flatten()) {
-        let path = [PathComponent::Field("methods"), PathComponent::Index(nth)];
+        let path = path!["methods", nth];
         let site = Site { delegate, start, path };
         site.method(method, judge.out);
         let mut keys = Vec::new();

@@ -2,17 +2,17 @@
 //!
 //! Payloads of other plugins are opaque.
 
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{BackendRules, Bytes, Judge, Subject, User, path_in_graph, reason};
 use crate::rule::rules;
 use crate::site::Plan;
-use pte_core::backend::Backend;
+use pte_core::Backend;
+use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::payload::openvino::{End, Model};
 use pte_core::payload::{Sections, Unreadable};
-use pte_flat::bytes::wide;
+use pte_flat::bytes::{len_of, wide};
 use pte_flat::cost;
 use pte_flat::quoted::Quoted;
 use pte_schema::program::TensorShapeDynamism;
@@ -73,7 +73,7 @@ fn model(payload: &Subject<'_>, bytes: &mut Bytes<'_>) -> Result<Option<Model>, 
     }
     let Some(stored) = bytes.read(payload.part(model.range.clone())) else { return Ok(None) };
     let found = Model::read(&stored)?;
-    let size = constants.range.end.saturating_sub(constants.range.start);
+    let size = len_of(&constants.range);
     if found.constants > size {
         let range = 0..found.constants;
         return Err(Unreadable::Part { name: "constants", range, len: size });
@@ -140,13 +140,10 @@ fn wrong(plan: &Plan<'_, '_>, arg: i32, end: &End, is_input: bool) -> Option<Str
 
 /// Returns the shape of an input or output, such as `[2, ?, 1..8]`.
 fn shape(end: &End) -> String {
-    let dims = end.dims.iter().take(MOST_DIMS).map(|dim| match (dim.start(), dim.end()) {
+    let dims = end.dims.iter().take(MOST_DIMENSIONS).map(|dim| match (dim.start(), dim.end()) {
         (0, &u64::MAX) => "?".into(),
         (low, high) if low == high => low.to_string(),
         (low, high) => format!("{low}..{high}"),
     });
     format!("[{}]", dims.collect::<Vec<String>>().join(", "))
 }
-
-/// The number of dimensions in a message.
-const MOST_DIMS: usize = 16;

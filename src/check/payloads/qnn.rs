@@ -2,19 +2,16 @@
 //!
 //! The backend verifies neither (docs/format.md §11.10). PyPI's packages for Linux contain it.
 
-use alloc::format;
 use alloc::string::String;
 
 use super::{BackendRules, Bytes, Judge, Subject, payload_path, reason, wide};
 use crate::report::Findings;
 use crate::rule::{Rule, rules};
 use crate::site::Plan;
-use pte_core::backend::Backend;
-use pte_core::error::PathComponent;
-use pte_core::limits::Limits;
 use pte_core::payload::Unreadable;
 use pte_core::payload::qnn_options::{self, QnnOptions};
-use pte_flat::bytes::array_at;
+use pte_core::{Backend, Limits, PathComponent};
+use pte_flat::bytes::{array_at, len_of};
 use pte_flat::cost;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::Table;
@@ -92,7 +89,7 @@ fn judge_payload(
         let own = start..start.saturating_add(len);
         let first = judge.qnn_signatures.entry(signature).or_insert_with(|| own.clone()).clone();
         if first != own {
-            let is_same = own.end.saturating_sub(own.start) == first.end.saturating_sub(first.start)
+            let is_same = len_of(&own) == len_of(&first)
                 // Bytes that are not in memory are not compared.
                 && match (bytes.read(first), bytes.read(own)) {
                     (Some(first), Some(own)) => first == own,

@@ -60,7 +60,6 @@ impl RequestedKeys {
 
 #[cfg(test)]
 mod tests {
-    use alloc::format;
 
     use super::*;
 

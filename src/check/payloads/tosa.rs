@@ -2,7 +2,6 @@
 
 use alloc::collections::BTreeMap;
 use alloc::collections::btree_map::Entry;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -13,11 +12,11 @@ use super::{BackendRules, Bytes, Judge, PAYLOAD_STRUCTURE, Subject, path_in_grap
 use crate::report::Findings;
 use crate::rule::{Rule, rules};
 use crate::site::Plan;
-use pte_core::backend::Backend;
-use pte_core::error::PathComponent;
 use pte_core::payload::Unreadable;
+use pte_core::{Backend, PathComponent};
 use pte_flat::bytes::{index, narrow, wide};
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::{Raw, Strings, Table, Vector};
 use pte_schema::tosa::view::{TosaBasicBlock, TosaGraph, TosaOperator};
@@ -111,7 +110,7 @@ fn graphs(
         site.find(out, &TOSA_GRAPH, graph.raw(), None, || "there is no block".into());
     }
     for (nth, region) in (0..).zip(regions.iter()) {
-        let path = [PathComponent::Field("regions"), PathComponent::Index(nth)];
+        let path = path!["regions", nth];
         Site { path: &path, ..site }.named(region.name(), region.raw(), None, out);
         for (block_nth, block) in (0..).zip(region.blocks().into_iter().flatten()) {
             let [regions, region] = path;
@@ -185,7 +184,7 @@ impl<'s> Site<'s> {
         let path = || {
             let mut path = path_in_graph(self.delegate, TosaGraph::DESC.name, self.path);
             if let Some((list, nth)) = element {
-                path.extend([PathComponent::Field(list), PathComponent::Index(narrow(nth))]);
+                path.extend(path![list, narrow(nth)]);
             }
             path
         };

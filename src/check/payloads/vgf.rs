@@ -1,9 +1,7 @@
 //! Rules on payloads of VGF: what Arm's library and the backend check, and what they read without a check
 //! (docs/format.md §11.14).
 
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -11,11 +9,10 @@ use super::{BackendRules, Bytes, Judge, Subject, path_in_graph};
 use crate::report::Findings;
 use crate::rule::{Rule, rules};
 use crate::site::Plan;
-use pte_core::backend::Backend;
-use pte_core::error::PathComponent;
 use pte_core::payload::vgf::{Constant, section};
 use pte_core::payload::{Unreadable, vgf};
-use pte_flat::bytes::{index, wide};
+use pte_core::{Backend, PathComponent};
+use pte_flat::bytes::{index, len_of, wide};
 use pte_flat::quoted::Quoted;
 use pte_flat::view::{List, Raw, Table};
 use pte_schema::vgf::view::{
@@ -248,7 +245,7 @@ impl Site<'_> {
         };
         let (count, len) = (constants.len(), wide(section.len()));
         for (nth, Constant { mrt_index, sparsity_dimension, range }) in constants.enumerate() {
-            let have = range.end.saturating_sub(range.start);
+            let have = len_of(&range);
             let have = if range.end > len { Err((range, len)) } else { Ok(have) };
             judge(nth, mrt_index, sparsity_dimension.into(), have);
         }

@@ -11,11 +11,11 @@ use super::{BackendRules, Bytes, Judge, NamedSizes, Subject};
 use crate::report::Findings;
 use crate::rule::{Rule, rules};
 use crate::site::Plan;
-use pte_core::backend::Backend;
-use pte_core::error::PathComponent;
 use pte_core::payload::{Unreadable, vulkan};
 use pte_core::release::Release;
-use pte_flat::bytes::index;
+use pte_core::{Backend, PathComponent};
+use pte_flat::bytes::{index, len_of};
+use pte_flat::path;
 use pte_flat::view::{List, Raw, Table};
 use pte_schema::vulkan::view::{GraphTypes, VkBytes, VkGraph, VkTensor, VkValue};
 
@@ -135,7 +135,7 @@ impl<'p> Site<'_, 'p> {
         message: impl FnOnce() -> String,
     ) {
         let value = self.values.get(index(id));
-        let path = [PathComponent::Field("values"), PathComponent::Index(id)];
+        let path = path!["values", id];
         self.find(out, rule, value.map_or(self.graph.raw(), |value| value.raw()), &path, message);
     }
 
@@ -168,7 +168,7 @@ fn judge_payload(
     let delegate = judge.delegate(payload.users.first());
     let release = judge.release;
     let site = Site { delegate, start, graph, release, values };
-    let len = constants.end.saturating_sub(constants.start);
+    let len = len_of(&constants);
     let Some(judged) = self::judge(&site, judge.named, len, judge.out) else { return Ok(()) };
     for (delegate, instruction, call) in judge.calls(payload.users) {
         let site = Site { delegate: Some(delegate), start, graph, release, values };
@@ -199,3 +199,6 @@ fn judge(
     out.extend(notes);
     is_sound.then_some(values)
 }
+
+/// The most dimensions of a tensor (`kTensorDimLimit`).
+const MOST_DIMENSIONS: usize = 8;

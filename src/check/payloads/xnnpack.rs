@@ -19,11 +19,11 @@ use super::{BackendRules, Bytes, Judge, NamedSizes, Subject};
 use crate::report::Findings;
 use crate::rule::{Rule, rules};
 use crate::site::Plan;
-use pte_core::backend::Backend;
-use pte_core::error::PathComponent;
 use pte_core::payload::Unreadable;
 use pte_core::payload::xnnpack::{NodeIds, XnnpackGraph, XnnpackParts, tensor_of};
+use pte_core::{Backend, PathComponent};
 use pte_flat::bytes::{index, narrow};
+use pte_flat::path;
 use pte_flat::view::Table;
 use pte_schema::program::DataLocation;
 use pte_schema::xnnpack::view::{XNNGraph, XNNTensorValue, XNode, XNodeUnion};
@@ -305,7 +305,7 @@ fn judge_nodes<'p>(
             judged = layers.add(site, operator, ids, values);
         }
         if let Err((rule, message)) = judged {
-            let path = [PathComponent::Field("xnodes"), PathComponent::Index(nth)];
+            let path = path!["xnodes", nth];
             site.find(out, rule, node, &path, || message);
         } else if let (Some(operator), Some(ids)) = (operator, &ids) {
             order.add(site, (nth, node), ids, found);

@@ -162,7 +162,6 @@ impl Text<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec;
     use alloc::vec::Vec;
 
     #[test]

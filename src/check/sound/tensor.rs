@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use super::method::Method;
 use super::proof::proven;
-use pte_core::pte::Arena;
+use pte_core::Arena;
 use pte_flat::view::Vector;
 use pte_schema::program::view;
 use pte_schema::scalar::ScalarType;

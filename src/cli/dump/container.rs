@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use pte::Source;
+use pte::flat::bytes::len_of;
 use pte::model::{Blob, FileModel, Image, ModelError, ReadError, RootNode, json};
 use pte::ptd::Generation;
 use pte::quoted::hex;
@@ -66,7 +67,7 @@ impl<'d> ContainerWriter<'d> {
     }
 
     fn blob(&mut self, range: Range<u64>, out: &mut Output) -> Result<(), Problem> {
-        let len = range.end.saturating_sub(range.start);
+        let len = len_of(&range);
         let is_short = usize::try_from(len).is_ok_and(|len| len <= MAX_NUMBERS);
         if is_short || matches!(self.blobs, Blobs::Inline) {
             out.bytes(b"[")?;

@@ -4,6 +4,7 @@ use core::fmt::{self, Write};
 use core::ops::Range;
 use std::collections::BTreeSet;
 
+use pte::flat::bytes::len_of;
 use pte::flat::json::{self, Omitted};
 use pte::payload::{Sections, Tables, TablesPlace, Unreadable};
 use pte::{Backend, ForeignFormat, Limits, Pte, Source};
@@ -127,7 +128,7 @@ impl<'d> PayloadWriter<'d> {
     fn sections(&self, backend: Backend, range: Range<u64>, out: &mut Output) -> Result<(), Stop> {
         let at = |pos: u64| range.start.saturating_add(pos);
         let read = |part: Range<u64>| self.input.read(at(part.start)..at(part.end));
-        let len = range.end.saturating_sub(range.start);
+        let len = len_of(&range);
         if let Some(found) = Sections::of(backend, len, read)? {
             out.write_char(',')?;
             self.key(3, "header", out)?;
@@ -184,7 +185,7 @@ pub(super) fn sections_of_file(
     let (head, len) = bytes.head(name)?;
     let read = |part: Range<u64>| {
         // The range is that of a header, which is short.
-        let size = usize::try_from(part.end.saturating_sub(part.start)).unwrap_or_default();
+        let size = usize::try_from(len_of(&part)).unwrap_or_default();
         let mut read = vec![0; size];
         let done = bytes.read_at(part.start, &mut read);
         done.map(|()| read).map_err(|error| Problem::io(name, error))

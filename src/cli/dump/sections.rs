@@ -2,6 +2,7 @@
 
 use core::fmt::{self, Write};
 
+use pte::flat::bytes::len_of;
 use pte::flat::json;
 use pte::payload::{Section, Sections, Unreadable};
 
@@ -42,7 +43,7 @@ fn list(sections: &[Section], level: Option<usize>, out: &mut Output) -> fmt::Re
         object.out.write_char('{')?;
         object.text("name", Some(section.name))?;
         object.number("offset", Some(section.range.start))?;
-        let size = section.range.end.saturating_sub(section.range.start);
+        let size = len_of(&section.range);
         object.number("size", Some(size))?;
         object.text("key", section.key.as_deref())?;
         object.text("file", section.file.as_deref())?;

@@ -10,6 +10,7 @@ use crate::problem::Problem;
 #[cfg(feature = "remote")]
 use crate::remote;
 use pte::file::open;
+use pte::flat::bytes::len_of;
 use pte::payload::{Bundle, TablesPlace, Unreadable};
 use pte::quoted::UntrustedString;
 use pte::{ErrorKind, ForeignFormat, Limits, Source};
@@ -238,7 +239,7 @@ impl Bytes {
         name: &UntrustedString,
     ) -> Result<Vec<u8>, Problem> {
         let problem = |error| Problem::io(name, error);
-        let len = range.end.saturating_sub(range.start);
+        let len = len_of(&range);
         let memory = || problem(io::ErrorKind::OutOfMemory.into());
         let len = usize::try_from(len).map_err(|_| memory())?;
         let mut bytes = Vec::new();
@@ -263,7 +264,7 @@ impl Source for Bytes {
 
     fn size(&self) -> io::Result<u64> {
         match &self.part {
-            Some(part) => Ok(part.end.saturating_sub(part.start)),
+            Some(part) => Ok(len_of(part)),
             None => match &self.file {
                 BytesPlace::Disk(file) => Ok(file.len),
                 #[cfg(feature = "remote")]
@@ -309,7 +310,7 @@ pub(crate) fn check_len(
     name: &UntrustedString,
     limits: &Limits,
 ) -> Result<(), Problem> {
-    let (len, limit) = (range.end.saturating_sub(range.start), limits.program);
+    let (len, limit) = (len_of(range), limits.program);
     if len <= limit {
         return Ok(());
     }

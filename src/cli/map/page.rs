@@ -14,6 +14,7 @@ use anstream::adapter::strip_str;
 use pte::check::{CheckedFile, Checker};
 use pte::document::write_line;
 use pte::explorer::ExplorerDocument;
+use pte::flat::bytes::len_of;
 use pte::map::{Map, MapDocument, Nesting, OtherFile, RangeRows, SizeDocument, SizeTree};
 use pte::operators::usage::UsageReport;
 use pte::payload::PayloadContents;
@@ -276,7 +277,7 @@ fn map(model: &PageModel<'_>, to: &mut Short) -> Result<(), Problem> {
 /// is not tried, since it takes more memory than the page.
 fn explorer(model: &PageModel<'_>, to: &mut Short) -> Result<(), Problem> {
     let PageModel { input, payloads, limits, .. } = model;
-    let graphs = payloads.iter().map(|of| of.graph.end.saturating_sub(of.graph.start));
+    let graphs = payloads.iter().map(|of| len_of(&of.graph));
     let too_large =
         || input.absent("the graph is too large for a page: `pte view` shows it".into());
     if graphs.fold(input.opened.region_len(), u64::saturating_add) > MOST_OF_GRAPH {

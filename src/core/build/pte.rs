@@ -73,8 +73,8 @@ impl<'a> PteBuilder<'a> {
     pub fn new() -> Self {
         Self {
             // Index 0 is reserved.
-            constants: alloc::vec![Blob::EMPTY],
-            states: alloc::vec![Blob::EMPTY],
+            constants: vec![Blob::EMPTY],
+            states: vec![Blob::EMPTY],
             payloads: Vec::new(),
             inline: Vec::new(),
             named: Vec::new(),
@@ -211,7 +211,7 @@ impl<'a> PteBuilder<'a> {
         if self.states.iter().any(|state| !state.is_empty()) {
             let (states, offsets) = concatenated(self.states, 1);
             let states = SubsegmentOffsets { segment_index: add(states)?, offsets: Some(offsets) };
-            program.mutable_data_segments = Some(alloc::vec![states]);
+            program.mutable_data_segments = Some(vec![states]);
         }
         let first = data.len();
         let payloads = self.payloads.into_iter().map(|bytes| Data { bytes, alignment: 1 });

@@ -8,7 +8,7 @@ use safetensors::Dtype;
 
 use super::{HEADER_LIMIT, METADATA};
 use crate::build::BuildError;
-use crate::error::Error;
+use crate::error::{Error, wraps};
 use crate::model::{Amplified, ReadError};
 use pte_flat::quoted::{Quoted, Untrusted};
 use pte_schema::scalar::ScalarType;
@@ -260,26 +260,4 @@ const MOST_CHARACTERS: usize = 400;
 
 impl core::error::Error for ConvertError {}
 
-impl From<ReadError> for ConvertError {
-    fn from(error: ReadError) -> Self {
-        Self::Read(error)
-    }
-}
-
-impl From<Amplified> for ConvertError {
-    fn from(error: Amplified) -> Self {
-        Self::Amplified(error)
-    }
-}
-
-impl From<Error> for ConvertError {
-    fn from(error: Error) -> Self {
-        Self::Broken(error)
-    }
-}
-
-impl From<BuildError> for ConvertError {
-    fn from(error: BuildError) -> Self {
-        Self::Build(error)
-    }
-}
+wraps! { ConvertError: Read(ReadError), Amplified(Amplified), Broken(Error), Build(BuildError) }

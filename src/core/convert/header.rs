@@ -4,7 +4,6 @@
 //! the whole header, `Metadata`, is not used: it is a hash map, so it drops one of two tensors with
 //! the same name, and writes `__metadata__` in a random order.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;

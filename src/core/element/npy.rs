@@ -1,9 +1,7 @@
 //! NumPy's `.npy` format, version 1.0 (NumPy's `numpy/lib/format.py`). A file has a magic number,
 //! the length of the header, the header as the text of a Python dictionary, and the elements.
 
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{COMPLEX_DOUBLE, COMPLEX_FLOAT};

@@ -1,6 +1,5 @@
 //! An exact sum, and the mean that follows from it.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 use pte_flat::bytes::wide;

@@ -3,6 +3,7 @@
 use core::ops::Range;
 
 use crate::error::{Error, ErrorKind, Result};
+use pte_flat::bytes::len_of;
 
 /// The range of a file in which segments lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +58,7 @@ impl SegmentArea {
 pub(crate) fn piece(segment: &Range<u64>, offset: u64, size: u64) -> Result<Range<u64>> {
     within(segment, offset, size).ok_or_else(|| {
         let end = offset.saturating_add(size);
-        let size = segment.end.saturating_sub(segment.start);
+        let size = len_of(segment);
         Error::new(ErrorKind::DataOutOfBounds { end, size }, 0)
     })
 }

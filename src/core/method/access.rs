@@ -1,5 +1,6 @@
 //! How an instruction uses a value, and the items of lists.
 
+use crate::pte::value_at;
 use pte_flat::view::Vector;
 use pte_schema::program::view::{ExecutionPlan, KernelTypes};
 
@@ -26,7 +27,7 @@ impl Access {
 
 /// Returns the items of a list of tensors, optional ones or not; `None` if `value` is no such list.
 pub fn items(plan: ExecutionPlan<'_>, value: i32) -> Option<Vector<'_, i32>> {
-    match plan.values()?.get(usize::try_from(value).ok()?)?.val()? {
+    match value_at(plan, value)? {
         KernelTypes::TensorList(list) => list.items(),
         KernelTypes::OptionalTensorList(list) => list.items(),
         _ => None,
@@ -35,7 +36,7 @@ pub fn items(plan: ExecutionPlan<'_>, value: i32) -> Option<Vector<'_, i32>> {
 
 /// Returns the items of a list of tensors that a call may write. No call writes optional tensors.
 pub fn written_items(plan: ExecutionPlan<'_>, value: i32) -> Option<Vector<'_, i32>> {
-    match plan.values()?.get(usize::try_from(value).ok()?)?.val()? {
+    match value_at(plan, value)? {
         KernelTypes::TensorList(list) => list.items(),
         _ => None,
     }

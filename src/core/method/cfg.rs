@@ -92,7 +92,7 @@ fn widen_until_nested(loops: &mut [Loop]) {
     // The loops that have not ended, each with its end. `crossed` has, for each loop, a later
     // loop that it crosses.
     let mut open: Vec<(usize, u32)> = Vec::new();
-    let mut crossed: Vec<Option<usize>> = alloc::vec![None; loops.len()];
+    let mut crossed: Vec<Option<usize>> = vec![None; loops.len()];
     for (nth, &Loop { begin, end }) in loops.iter().enumerate() {
         while open.pop_if(|&mut (_, open)| open < begin).is_some() {}
         while let Some((earlier, _)) = open.pop_if(|&mut (_, open)| open < end) {

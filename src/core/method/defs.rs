@@ -51,7 +51,7 @@ impl<'a> Definitions<'a> {
             let slot = usize::try_from(input).ok().and_then(|nth| is_given.get_mut(nth));
             slot.into_iter().for_each(|slot| *slot = true);
         }
-        let first = alloc::vec![UNDEFINED; is_given.len()];
+        let first = vec![UNDEFINED; is_given.len()];
         Self { plan, is_given, first }
     }
 

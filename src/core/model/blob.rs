@@ -7,9 +7,8 @@ use core::fmt;
 use core::mem;
 use core::ops::Range;
 
-use super::length;
 use crate::file::source::{PastEnd, Source};
-use pte_flat::bytes::wide;
+use pte_flat::bytes::{len_of, wide};
 use pte_flat::ledger::MemoryError;
 
 /// Bytes in memory, or a range of a source. The range is read on demand.
@@ -77,7 +76,7 @@ impl<'a> Blob<'a> {
     pub fn len(&self) -> u64 {
         match self {
             Self::Bytes(bytes) => wide(bytes.len()),
-            Self::Range(_, range) => length(range),
+            Self::Range(_, range) => len_of(range),
             Self::Zeros(zeros) => *zeros,
             Self::Parts(parts) => parts.iter().fold(0, |sum, part| part.len().saturating_add(sum)),
         }
@@ -111,7 +110,7 @@ impl<'a> Blob<'a> {
             Self::Parts(parts) => parts.push(more),
             _ => {
                 let first = mem::replace(self, Self::EMPTY);
-                *self = Self::Parts(alloc::vec![first, more]);
+                *self = Self::Parts(vec![first, more]);
             }
         }
     }

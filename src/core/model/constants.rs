@@ -37,7 +37,7 @@ impl<'a> PteModel<'a> {
     ) -> Vec<Blob<'a>> {
         if offsets.len() < 2 {
             // The segment is never loaded, so it may have another use.
-            return alloc::vec![Blob::EMPTY];
+            return vec![Blob::EMPTY];
         }
         let Some(segment) = self.segments.get(index(segment_index)) else { return Vec::new() };
         let next = offsets.iter().skip(1).copied().chain([segment.len()]);

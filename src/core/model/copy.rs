@@ -5,9 +5,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 
 use super::blob::{Blob, ReadError};
-use super::length;
 use crate::file::source::PastEnd;
-use pte_flat::bytes::wide;
+use pte_flat::bytes::{len_of, wide};
 
 /// The length from which a range of a file, or of zeros, is worth a separate system call.
 const LONG: u64 = 1 << 18;
@@ -28,7 +27,7 @@ impl Blob<'_> {
             Self::Parts(parts) => {
                 parts.iter().try_for_each(|part| part.write_to_file(small, out, done))
             }
-            Self::Range(source, range) if length(range) >= LONG => match source.range_file() {
+            Self::Range(source, range) if len_of(range) >= LONG => match source.range_file() {
                 Some(file) => {
                     small.flush()?;
                     copy(file, range, out, done)
@@ -77,7 +76,7 @@ fn copy(
     done: &mut dyn FnMut(u64),
 ) -> io::Result<()> {
     from.seek(SeekFrom::Start(range.start))?;
-    let mut left = length(range);
+    let mut left = len_of(range);
     while left > 0 {
         let copied = io::copy(&mut from.take(left.min(AT_ONCE)), &mut to)?;
         if copied == 0 {

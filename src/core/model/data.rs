@@ -56,7 +56,7 @@ impl<'a> PteModel<'a> {
         if named.is_empty() {
             self.root.named_data = None;
         }
-        self.drop_unused(alloc::vec![segment]);
+        self.drop_unused(vec![segment]);
         Ok(())
     }
 }
@@ -106,7 +106,7 @@ impl<'a> PtdModel<'a> {
         let found = list.and_then(|list| Some((list.iter().position(has)?, list)));
         let (nth, named) = found.ok_or_else(|| DataError::UnknownKey(key.into()))?;
         let segment = named.remove(nth).segment_index;
-        self.drop_unused(alloc::vec![segment]);
+        self.drop_unused(vec![segment]);
         Ok(())
     }
 }

@@ -1,7 +1,6 @@
 //! Moves constants and named data from a program to a `.ptd`, and back.
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
@@ -10,6 +9,7 @@ use core::fmt;
 use super::FixedPayload;
 use super::constants::{concatenated, is_constant, is_state};
 use super::{Blob, Container, FileModel, HeaderForm, ModelError, PtdModel, PteModel, ReadError};
+use crate::error::wraps;
 use pte_flat::bytes::{index, narrow};
 use pte_flat::ledger::MemoryError;
 use pte_flat::quoted::Quoted;
@@ -461,17 +461,13 @@ impl fmt::Display for ExternalError {
 
 impl core::error::Error for ExternalError {}
 
+wraps! { ExternalError: Read(ReadError) }
+
 impl From<ModelError> for ExternalError {
     fn from(error: ModelError) -> Self {
         match error {
             ModelError::Read(error) => Self::Read(error),
             error => Self::Model(error),
         }
-    }
-}
-
-impl From<ReadError> for ExternalError {
-    fn from(error: ReadError) -> Self {
-        Self::Read(error)
     }
 }

@@ -34,7 +34,6 @@
 
 use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
-use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt::{self, Write};
 
@@ -42,6 +41,7 @@ use super::{
     Blob, Container, FileModel, HeaderForm, LegacyPtdModel, PtdModel, PteModel, RootNode,
     RootStruct,
 };
+use crate::error::wraps;
 use crate::file::FileKind;
 use crate::limits::MAX_SIZE;
 use crate::ptd::Generation;
@@ -320,11 +320,7 @@ impl fmt::Display for JsonError {
 
 impl core::error::Error for JsonError {}
 
-impl From<LoadError> for JsonError {
-    fn from(error: LoadError) -> Self {
-        Self::Text(error)
-    }
-}
+wraps! { JsonError: Text(LoadError) }
 
 impl From<TreeError> for JsonError {
     fn from(error: TreeError) -> Self {

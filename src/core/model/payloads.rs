@@ -1,23 +1,22 @@
 //! Moves the constants of XNNPACK's payloads to named data, and back (docs/format.md §11.3).
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use sha2::{Digest, Sha256};
-
 use super::blob::Cutter;
 use super::fixed::FixedPayload;
 use super::read::owned;
+use super::share;
 use super::{Blob, Budget, ExternalError, ModelError, PteModel, ReadError, RootStruct};
 use crate::backend::Backend;
 use crate::limits::{HEAD, Limits};
 use crate::payload::ConstantUses;
 use crate::payload::xnnpack::{XnnpackGraph, XnnpackHeader, XnnpackParts};
-use pte_flat::bytes::{array_at, index, narrow, wide};
+use pte_flat::bytes::{array_at, index, len_of, narrow, wide};
 use pte_flat::ledger::{Ledger, Refused};
+use pte_flat::quoted::hex;
 use pte_flat::tree::Unknown;
 use pte_flat::write::{WriterLayout, write};
 use pte_schema::program::DataLocation;
@@ -480,7 +479,7 @@ impl<'a> OpenPayload<'a> {
             Err(why) => return Ok(Err(FixedPayload::Unreadable(why))),
         };
         let (region, constants) = (parts.graph.clone(), parts.constants.clone());
-        if !named.pay(region.end.saturating_sub(region.start)) {
+        if !named.pay(len_of(&region)) {
             return Ok(Err(FixedPayload::Overlap));
         }
         let has_header = parts.header.is_some();
@@ -597,12 +596,7 @@ fn is_xnnpack(id: Option<&str>) -> bool {
 
 /// Returns the SHA-256 of a constant, in hexadecimal.
 fn digest(bytes: &Blob<'_>) -> Result<String, ReadError> {
-    let mut hash = Sha256::new();
-    bytes.pieces::<ReadError>(&mut |piece| {
-        hash.update(piece);
-        Ok(())
-    })?;
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&share::digest(bytes)?.1))
 }
 
 /// The alignment of constants behind a graph, and of named data. Upstream's writer uses the same.

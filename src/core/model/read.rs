@@ -3,14 +3,12 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::{
-    Blob, Container, FileModel, HeaderForm, LegacyPtdModel, PtdModel, PteModel, Ranges, length,
-};
+use super::{Blob, Container, FileModel, HeaderForm, LegacyPtdModel, PtdModel, PteModel, Ranges};
 use crate::ptd;
 use crate::ptd::Generation;
 use crate::pte;
 use crate::verify::Verified;
-use pte_flat::bytes::wide;
+use pte_flat::bytes::{len_of, wide};
 use pte_flat::ledger::{Ledger, MemoryError, Refused};
 use pte_flat::model::FromView;
 use pte_flat::tree::Unknown;
@@ -37,10 +35,6 @@ impl<'a> pte::Pte<'a> {
 
     /// Returns the same as [`to_model`](Self::to_model), but leaves the segments in `source`, which
     /// contains the whole file.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`to_model`](Self::to_model).
     pub fn to_model_from<'s>(&self, source: &'s dyn Ranges) -> Result<PteModel<'s>, MemoryError> {
         self.model(|range| Blob::Range(source, range), owned)
     }
@@ -103,10 +97,6 @@ impl<'a> ptd::Ptd<'a> {
 
     /// Returns the same as [`to_model`](Self::to_model), but leaves the segments in `source`, which
     /// contains the whole file.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`to_model`](Self::to_model).
     pub fn to_model_from<'s>(&self, source: &'s dyn Ranges) -> Result<AnyPtd<'s>, MemoryError> {
         let blob = |range| Blob::Range(source, range);
         Ok(match self.root() {
@@ -235,7 +225,7 @@ fn container<'b>(
     let last = ranges.iter().map(|range| range.end).max();
     let data_end = last.unwrap_or(base).max(end);
     let counted = base.saturating_add(data_size).clamp(data_end, len.max(data_end));
-    let place = |range: &Range<u64>| (range.start.saturating_sub(base), length(range));
+    let place = |range: &Range<u64>| (range.start.saturating_sub(base), len_of(range));
     let mut places = Vec::new();
     places.try_reserve_exact(ranges.len())?;
     places.extend(ranges.iter().map(place));

@@ -1,7 +1,6 @@
 //! One `.ptd` for several programs.
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
 use alloc::string::String;
 
 use super::share::{BlobDigest, digest};

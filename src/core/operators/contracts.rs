@@ -4,7 +4,6 @@
 //! that a call resizes are unknown; no kernel changes a rank or a dtype. A number that is an input
 //! has the value in the file, since the runtime accepts no other (`Method::set_input`).
 
-use alloc::format;
 use alloc::string::String;
 
 mod call;

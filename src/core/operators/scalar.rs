@@ -204,8 +204,7 @@ mod tests {
 
     #[test]
     fn doubles_are_rounded_as_f64_rounds_them() {
-        let mut values =
-            alloc::vec![0.0, 0.5, 1.5, 2.5, 0.49999999999999994, 1e15 + 0.5, 9.2e18, 1e300];
+        let mut values = vec![0.0, 0.5, 1.5, 2.5, 0.49999999999999994, 1e15 + 0.5, 9.2e18, 1e300];
         values.extend([f64::MIN_POSITIVE, 5e-324, 4503599627370495.5, 9007199254740993.0]);
         let negative: Vec<f64> = values.iter().map(|value| -value).collect();
         for value in values.into_iter().chain(negative) {
@@ -225,7 +224,7 @@ mod tests {
     fn an_int_is_the_nearest_double() {
         let ints = [0, 1, -1, 7, -7, 1 << 31, 1 << 32, -(1 << 32), (1 << 53) + 2, i64::MIN];
         for int in ints {
-            assert_eq!(alloc::format!("{:.0}", float(int)), int.to_string());
+            assert_eq!(format!("{:.0}", float(int)), int.to_string());
         }
     }
 
@@ -267,7 +266,7 @@ mod tests {
             let (call, result) = row.split_once(" = ").unwrap();
             let (name, args) = call.split_once(' ').unwrap();
             let args: Vec<Scalar> = args.split(' ').map(number).collect();
-            let name = alloc::format!("executorch_prim::{name}");
+            let name = format!("executorch_prim::{name}");
             let found = compute(&name, |arg| args.get(usize::from(arg)).copied());
             let expected = (result != "-").then(|| number(result));
             // `compute` leaves out the floor division of Doubles.

@@ -1,7 +1,6 @@
 //! Lists of the operators in a build of the runtime.
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;

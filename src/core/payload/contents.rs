@@ -16,7 +16,7 @@ use crate::file::source::Source;
 use crate::foreign::ForeignFormat;
 use crate::handle::{File, Handle, OpenError, ReadVec};
 use crate::limits::Limits;
-use pte_flat::bytes::{index, wide};
+use pte_flat::bytes::{index, len_of, wide};
 use pte_flat::cost;
 
 /// The contents of a payload whose layout is known.
@@ -93,10 +93,6 @@ impl PayloadContents {
     /// or the sections that its header lists. A `Map` breaks such payloads down.
     ///
     /// The bytes of all graphs are kept in memory.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`all`](Self::all).
     pub fn all_with_parts<S: Source>(
         handle: &Handle<S>,
         limits: &Limits,
@@ -127,7 +123,7 @@ impl PayloadContents {
             let (range, len) = (payload.range(), payload.len());
             let Some(backend) = payload.backend() else { continue };
             let mut read = |part: Range<u64>| {
-                let size = part.end.saturating_sub(part.start);
+                let size = len_of(&part);
                 let Some(rest) = budget.checked_sub(size) else { return Ok(None) };
                 budget = rest;
                 let start = range.start.saturating_add(part.start);
@@ -166,7 +162,7 @@ impl PayloadContents {
             let Some(bytes) = read(place.range.clone())? else { continue };
             let mut contents = match Graph::at(backend, &place, (&head, len), &bytes, limits) {
                 Ok(Some(graph)) => {
-                    let size = place.range.end.saturating_sub(place.range.start);
+                    let size = len_of(&place.range);
                     let Some(rest) = left.checked_sub(size) else { continue };
                     left = rest;
                     let at = |pos: u64| range.start.saturating_add(pos);
@@ -301,7 +297,7 @@ impl Places<'_, '_> {
                         (Key::from(key), self.named.get(key).cloned())
                     });
                 let (key, range) = known.clone();
-                let in_file = range.as_ref().map(|range| range.end.saturating_sub(range.start));
+                let in_file = range.as_ref().map(len_of);
                 let size = if size == 0 { in_file.unwrap_or_default() } else { size };
                 ConstantPlace::Named { key, size, range }
             }

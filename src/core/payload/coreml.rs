@@ -13,7 +13,7 @@ use super::model::{Found, Model as Row};
 use super::sections::{Head, Sections, coreml};
 use crate::backend::Backend;
 use mil::{Binding, BlobPlace, Block, Constant, Function, Model, Operation, ValueType};
-use pte_flat::bytes::{array_at, index, narrow, u32_at, wide};
+use pte_flat::bytes::{array_at, index, len_of, narrow, u32_at, wide};
 use pte_flat::cost;
 
 pub mod mil;
@@ -71,12 +71,12 @@ impl Package {
 
     /// Returns the range of the metadata, unless it is too long to be genuine.
     pub fn metadata(&self) -> Option<Range<u64>> {
-        self.file("metadata.json").filter(|range| range.end.saturating_sub(range.start) <= LARGEST)
+        self.file("metadata.json").filter(|range| len_of(range) <= LARGEST)
     }
 
     /// Returns the range of the file that a model names.
     pub fn weights(&self, name: &str) -> Option<Range<u64>> {
-        self.file(&alloc::format!("{DATA}{}", name.strip_prefix("@model_path/")?))
+        self.file(&format!("{DATA}{}", name.strip_prefix("@model_path/")?))
     }
 
     /// Returns whether the payload has a compiled model, whose contents are not known.

@@ -12,7 +12,7 @@ use super::graph::{Builder, DataPlace, Datatype, Detail, Graph, Literal, NO_ID, 
 use super::model::{Found, Model};
 use super::sections::{Head, Sections, ethosu};
 use crate::backend::Backend;
-use pte_flat::bytes::{narrow, u32_at};
+use pte_flat::bytes::{len_of, narrow, u32_at};
 use pte_flat::cost;
 
 pub(super) static MODEL: Model = Model { backend: Backend::EthosU, detail: Detail::Values, graph };
@@ -219,7 +219,7 @@ impl Form {
         }
         let data = self.data(access);
         let role = if data.is_some() { Role::Constant } else { Role::Inner };
-        let len = access.range.end.saturating_sub(access.range.start);
+        let len = len_of(&access.range);
         let (datatype, shape) = match access.map {
             Some((datatype, shape)) => (datatype, shape.to_vec()),
             None => ("UINT8", Vec::from([u32::try_from(len).unwrap_or(u32::MAX)])),

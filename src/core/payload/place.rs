@@ -4,6 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use core::ops::Range;
 
+use pte_flat::bytes::len_of;
 use pte_flat::quoted::Untrusted;
 
 /// The place of a constant's bytes.
@@ -49,7 +50,7 @@ impl ConstantPlace {
     #[must_use]
     pub fn bytes(&self) -> Option<u64> {
         match self {
-            Self::Payload(range) => Some(range.end.saturating_sub(range.start)),
+            Self::Payload(range) => Some(len_of(range)),
             Self::Named { size, .. } => Some(*size),
             Self::Nowhere => None,
         }

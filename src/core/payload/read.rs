@@ -12,6 +12,7 @@ use crate::file::source::Source;
 use crate::foreign::ForeignFormat;
 use crate::handle::{File, Handle, OpenError, ReadVec};
 use crate::limits::Limits;
+use pte_flat::bytes::len_of;
 
 impl<'p> Graph<'p> {
     /// Calls `each` with the graph of a payload of `len` bytes, or with `None` if its tables are
@@ -91,7 +92,7 @@ pub fn for_each_graph<S: Source>(
     for payload in pte.distinct_payloads() {
         let (range, len) = (payload.range(), payload.len());
         let read = |part: Range<u64>| {
-            let size = part.end.saturating_sub(part.start);
+            let size = len_of(&part);
             let Some(rest) = left.checked_sub(size) else { return Ok(None) };
             left = rest;
             let start = range.start.saturating_add(part.start);

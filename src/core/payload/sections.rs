@@ -17,6 +17,7 @@ use crate::handle::{File, Handle, OpenError, ReadVec};
 use crate::limits::Limits;
 use crate::pte::Pte;
 use archive::{Archive, LONGEST_DIRECTORY};
+use pte_flat::bytes::len_of;
 use pte_flat::cost;
 use pte_schema::program::view::{BackendDelegate, ExecutionPlan};
 
@@ -163,7 +164,7 @@ pub fn for_each_sections<S: Source>(
         let (range, len) = (payload.range(), payload.len());
         let Some(backend) = payload.backend() else { continue };
         let read = |part: Range<u64>| {
-            left = left.and_then(|left| left.checked_sub(part.end.saturating_sub(part.start)));
+            left = left.and_then(|left| left.checked_sub(len_of(&part)));
             if left.is_none() {
                 return Ok(Vec::new());
             }
@@ -188,10 +189,6 @@ pub struct Scratch {
 
 impl Scratch {
     /// Reads the headers of all payloads, as [`for_each_sections`] does.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`for_each_sections`].
     pub fn read<S: Source>(
         handle: &Handle<S>,
         limits: &Limits,

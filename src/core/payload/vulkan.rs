@@ -100,7 +100,7 @@ fn graph<'p>(region: &Region<'_, 'p>) -> Result<Graph<'p>, Unreadable> {
     let mut out = Builder::default();
     // The data has the indices of the constants. Shaders are behind the constants.
     let constants = root.constants().unwrap_or_default();
-    let mut users = alloc::vec![None; constants.len()];
+    let mut users = vec![None; constants.len()];
     let inputs = root.input_ids().into_iter().flatten();
     let ends = Ends::new(inputs, root.output_ids().into_iter().flatten());
     // Whether a call may write each value; `None` for a value that is not a tensor.

@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn digests_of_different_keys_differ() {
         let mut digests: Vec<_> =
-            (0..10_000).map(|nth| digest(&alloc::format!("layers.{nth}.weight"))).collect();
+            (0..10_000).map(|nth| digest(&format!("layers.{nth}.weight"))).collect();
         digests.sort_unstable();
         digests.dedup();
         assert!(digests.len() > 9_990, "{}", digests.len());

@@ -3,7 +3,6 @@
 use core::fmt;
 
 use alloc::borrow::Cow;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::de::{

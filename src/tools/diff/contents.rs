@@ -12,11 +12,9 @@ use sha2::{Digest, Sha256};
 use super::digest::{Hasher, Sha};
 use super::payload::{ConstantSource, Data, Meaning};
 use super::{DiffError, Given, Whose};
-use pte_core::file::source::Source;
-use pte_core::handle::{File, Handle, OpenError};
-use pte_core::limits::Limits;
 use pte_core::payload::xnnpack::{XnnpackHeader, XnnpackParts};
-use pte_flat::bytes::wide;
+use pte_core::{File, Handle, Limits, OpenError, Source};
+use pte_flat::bytes::{len_of, wide};
 
 /// The data of one side: its file, and the `.ptd` files that it is used with.
 pub(super) struct Contents<'g, S> {
@@ -100,7 +98,7 @@ impl<'g, S: Source> Contents<'g, S> {
         key: &str,
     ) -> Result<Option<(Sha, u64)>, DiffError<S::Error>> {
         let Some((nth, range)) = self.keys.get(key).cloned() else { return Ok(None) };
-        let len = range.end.saturating_sub(range.start);
+        let len = len_of(&range);
         self.hash_in(nth.saturating_add(1), range).map(|sha| Some((sha, len)))
     }
 
@@ -114,11 +112,11 @@ impl<'g, S: Source> Contents<'g, S> {
         if let Some(known) = self.meanings.get(&place) {
             return Ok(known.clone());
         }
-        let len = range.end.saturating_sub(range.start);
+        let len = len_of(&range);
         let head = self.read(
             range.start..range.end.min(range.start.saturating_add(XnnpackHeader::LENGTH.into())),
         )?;
-        let size = |parts: &XnnpackParts| parts.graph.end.saturating_sub(parts.graph.start);
+        let size = |parts: &XnnpackParts| len_of(&parts.graph);
         let parts = XnnpackParts::of(&head, len).ok();
         let meaning =
             match parts.and_then(|parts| Some((self.room.checked_sub(size(&parts))?, parts))) {
@@ -130,7 +128,7 @@ impl<'g, S: Source> Contents<'g, S> {
                     let limits = self.limits;
                     Meaning::of(parts, graph, &limits, |place| match place {
                         ConstantSource::Payload(part) => {
-                            let len = part.end.saturating_sub(part.start);
+                            let len = len_of(&part);
                             Ok((self.hash(at(part.start)..at(part.end))?, Some(len)))
                         }
                         ConstantSource::Key(key) => self.asked(key),
@@ -152,7 +150,7 @@ impl<'g, S: Source> Contents<'g, S> {
             self.asked.insert(key.into());
         }
         if let Some(range) = self.own.get(key).cloned() {
-            let len = range.end.saturating_sub(range.start);
+            let len = len_of(&range);
             return Ok((self.hash(range)?, Some(len)));
         }
         if let Some((sha, len)) = self.hash_key(key)? {
@@ -174,7 +172,7 @@ impl<'g, S: Source> Contents<'g, S> {
     }
 
     fn spend(&mut self, whose: Whose, range: &Range<u64>) -> Result<(), DiffError<S::Error>> {
-        let len = range.end.saturating_sub(range.start);
+        let len = len_of(range);
         self.left = self.left.checked_sub(len).ok_or(DiffError::Work(whose, self.most))?;
         Ok(())
     }

@@ -1,6 +1,5 @@
 //! Instructions and values of a method in words.
 
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 

@@ -1,7 +1,6 @@
 //! Compares tables field by field, from their declarations. A new field needs a line here only if it is not
 //! compared, or is displayed under another name.
 
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 

@@ -2,7 +2,6 @@
 
 use core::ops::Range;
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 use imara_diff::{Algorithm, Diff, Hunk, InternedInput, Token};

@@ -1,10 +1,9 @@
 //! Compares what the runtime requires of a program before it loads a method (format.md §1.3).
 
-use alloc::format;
 use alloc::string::String;
 
 use super::{Class, Comparison, Difference, text};
-use pte_core::pte::Pte;
+use pte_core::Pte;
 
 /// Adds a difference for each requirement that one program meets and the other one does not.
 pub(super) fn compare(old: &Pte<'_>, new: &Pte<'_>, report: &mut Comparison) {

@@ -1,9 +1,7 @@
 //! Compares two methods of one name.
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::align::{Pair, align};

@@ -1,7 +1,6 @@
 //! Compares named tensors and blobs by key: of two programs, or of two `.ptd` files of any generations.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -10,10 +9,8 @@ use super::contents::Contents;
 use super::digest::Sha;
 use super::fields::{self, Field, TableRef};
 use super::{Class, Comparison, DiffError, Difference, Shown, text};
-use pte_core::error::Result;
-use pte_core::file::source::Source;
-use pte_core::ptd::{Layout, Ptd, Root};
-use pte_core::pte::Pte;
+use pte_core::ptd::{Layout, Root};
+use pte_core::{Ptd, Pte, Result, Source};
 use pte_flat::bytes::{index as at_index, narrow};
 
 /// A named tensor or blob.
@@ -250,7 +247,7 @@ impl Entry<'_> {
                 Some(_) => entry.shown().text,
                 None => "none".into(),
             };
-            return alloc::vec![("shape", text(self), text(other))];
+            return vec![("shape", text(self), text(other))];
         };
         let mut fields = fields::differing(old.table, new.table);
         if fields.is_empty() {

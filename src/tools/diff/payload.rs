@@ -8,7 +8,6 @@ use core::ops::Range;
 use std::hash::DefaultHasher;
 
 use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -18,7 +17,7 @@ use super::digest::{Hasher, Sha};
 use super::fields::{self, TableRef};
 use super::hunks::hunks;
 use super::{Shown, text};
-use pte_core::limits::Limits;
+use pte_core::Limits;
 use pte_core::payload::xnnpack::{
     NO_ID, PayloadConstant, XnnpackGraph, XnnpackParts, constants_of, tensor_of,
 };

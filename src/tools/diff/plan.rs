@@ -14,10 +14,8 @@ use super::items::Items;
 use super::payload::Meaning;
 use super::values::Values;
 use super::writers::{NONE, Writers};
-use pte_core::backend::Backend;
-use pte_core::file::source::Source;
 use pte_core::method::{Instruction, instructions};
-use pte_core::pte::Pte;
+use pte_core::{Backend, Pte, Source, tensor_at, value_at};
 use pte_flat::bytes::{index as at_index, narrow};
 use pte_flat::view::{Table, Vector};
 use pte_schema::program::view::{
@@ -144,7 +142,7 @@ impl<'p, 'a> Plan<'p, 'a> {
     /// Returns, for each value, whether it is used: by an instruction, as an input or output, or as an
     /// item of a used list.
     pub(super) fn reached(&self) -> Vec<bool> {
-        let mut reached = alloc::vec![false; self.values.len()];
+        let mut reached = vec![false; self.values.len()];
         let mut reach = |at: i32| {
             let slot = usize::try_from(at).ok().and_then(|nth| reached.get_mut(nth));
             slot.into_iter().for_each(|slot| *slot = true);
@@ -184,14 +182,11 @@ impl<'p, 'a> Plan<'p, 'a> {
     }
 
     pub(super) fn value(&self, nth: usize) -> Option<KernelTypes<'a>> {
-        self.view.values()?.get(nth)?.val()
+        value_at(self.view, nth)
     }
 
     pub(super) fn tensor(&self, nth: usize) -> Option<Tensor<'a>> {
-        match self.value(nth)? {
-            KernelTypes::Tensor(tensor) => Some(tensor),
-            _ => None,
-        }
+        tensor_at(self.view, nth)
     }
 
     pub(super) fn input(&self, nth: usize) -> Option<u32> {
@@ -221,7 +216,7 @@ impl<'p, 'a> Plan<'p, 'a> {
 
     /// Returns the indices of delegates that no instruction calls. A runtime loads them nevertheless.
     pub(super) fn idle_delegates(&self) -> Vec<i32> {
-        let mut idle = alloc::vec![true; self.delegates.len()];
+        let mut idle = vec![true; self.delegates.len()];
         for instruction in &self.instructions {
             if let Some(InstructionArguments::DelegateCall(call)) = instruction.operation() {
                 let nth = usize::try_from(call.delegate_index()).ok();

@@ -3,15 +3,13 @@
 use core::cell::Cell;
 
 use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::vec::Vec;
 
 use super::contents::Contents;
 use super::method::{self, Reported};
 use super::plan::Plan;
 use super::{Class, Comparison, DiffError, Difference, load, named, text};
-use pte_core::file::source::Source;
-use pte_core::pte::Pte;
+use pte_core::{Pte, Source};
 use pte_schema::program::view::ExecutionPlan;
 
 /// Adds the differences between two programs, or between their methods with the name `only`.

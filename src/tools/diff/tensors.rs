@@ -1,6 +1,5 @@
 //! The fingerprint of a tensor, and its fields without its place in memory.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -10,8 +9,7 @@ use super::digest::Hasher;
 use super::fields::{self, Field, TableRef};
 use super::fingerprint::{Fingerprint, ValueClass};
 use super::text;
-use pte_core::file::source::Source;
-use pte_core::pte::{Arena, Pte, Storage};
+use pte_core::{Arena, Pte, Source, Storage};
 use pte_flat::view::Table;
 use pte_schema::program::TensorDataLocation;
 use pte_schema::program::view::Tensor;

@@ -1,6 +1,5 @@
 //! Short texts for reports: names, numbers, lists and data.
 
-use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::Shown;

@@ -1,10 +1,9 @@
 //! For each value of a method, the instruction that writes it first.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
+use pte_core::Pte;
 use pte_core::method::{Definitions, Effects, Instruction};
-use pte_core::pte::Pte;
 use pte_flat::bytes::index as at_index;
 use pte_schema::program::view::ExecutionPlan;
 

@@ -4,8 +4,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{Written, text};
-use pte_core::handle::File;
+use pte_core::File;
 use pte_core::ptd::Root;
+use pte_flat::bytes::len_of;
 use pte_flat::write::WriterLayout;
 
 /// Returns the facts about the encoding that differ between two files.
@@ -17,14 +18,14 @@ pub(super) fn of(before: &File<'_>, after: &File<'_>) -> Vec<Written> {
 
 fn facts(file: &File<'_>) -> Vec<(&'static str, String)> {
     let region = file.region_range();
-    let mut facts = alloc::vec![
+    let mut facts = vec![
         ("file", text::bytes(file.file_len())),
-        ("FlatBuffers part", text::bytes(region.end.saturating_sub(region.start))),
+        ("FlatBuffers part", text::bytes(len_of(&region))),
         ("segments", file.segment_count().to_string()),
     ];
     let segments = |base: Option<u64>| {
         base.filter(|&base| base != 0)
-            .map_or_else(|| "no segments".into(), |base| alloc::format!("from {base} on"))
+            .map_or_else(|| "no segments".into(), |base| format!("from {base} on"))
     };
     let layout = match file {
         File::Pte(pte) => {

@@ -1,7 +1,6 @@
 //! The values or the statistics of constants, as texts.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::Write;
@@ -9,8 +8,8 @@ use core::ops::Range;
 
 use super::node::Attributes;
 use pte_core::element::{Element, Stats, Tally, values};
-use pte_core::file::source::Source;
-use pte_core::handle::{Handle, OpenError};
+use pte_core::{Handle, OpenError, Source};
+use pte_flat::bytes::len_of;
 use pte_schema::scalar::ScalarType;
 
 /// The texts about the data of constants, each range once.
@@ -36,7 +35,7 @@ impl ConstantTexts {
             if texts.0.contains_key(&key) {
                 continue;
             }
-            let len = range.end.saturating_sub(range.start);
+            let len = len_of(&range);
             let Some(rest) = left.checked_sub(len.max(CHUNK_COST)) else { continue };
             let Some(mut tally) = Tally::new(dtype) else { continue };
             left = rest;

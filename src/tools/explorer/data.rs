@@ -1,6 +1,5 @@
 //! The nodes of a data file: its tensors and blobs, in layers by the modules that their names spell.
 
-use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
@@ -9,7 +8,10 @@ use super::findings::{FindingPlace, Findings};
 use super::layers::module_of;
 use super::node::{Attributes, ExplorerNode, Metadata};
 use crate::graph::tensor_type;
-use pte_core::ptd::{Entry, Ptd};
+use pte_core::Ptd;
+use pte_core::limits::MOST_DIMENSIONS;
+use pte_core::ptd::Entry;
+use pte_flat::bytes::len_of;
 use pte_flat::quoted::Untrusted;
 
 /// Passes the nodes of a data file to `each`.
@@ -39,7 +41,7 @@ fn node(nth: u32, entry: &Entry<'_>, texts: &ConstantTexts) -> ExplorerNode {
     if let Some(layout) = layout {
         let shape = tensor_type(layout.scalar_type, layout.sizes.into_iter().flatten());
         attrs.add("type", &shape);
-        let order = layout.dim_order.into_iter().flatten().take(MOST_DIMS);
+        let order = layout.dim_order.into_iter().flatten().take(MOST_DIMENSIONS);
         let order: Vec<_> = order.map(|dim| dim.to_string()).collect();
         attrs.add("dim order", order.join(", "));
         let mut facts = Attributes::default();
@@ -48,7 +50,7 @@ fn node(nth: u32, entry: &Entry<'_>, texts: &ConstantTexts) -> ExplorerNode {
     }
     match entry.range() {
         Ok(range) => {
-            let bytes = range.end.saturating_sub(range.start);
+            let bytes = len_of(&range);
             attrs.add("bytes", bytes);
             attrs.add("offset", range.start);
             node.measures.bytes = Some(bytes);
@@ -63,6 +65,3 @@ fn node(nth: u32, entry: &Entry<'_>, texts: &ConstantTexts) -> ExplorerNode {
 
 /// The most characters of a key.
 const LONGEST_KEY: usize = 200;
-
-/// The most dimensions of a tensor that are shown.
-const MOST_DIMS: usize = 16;

@@ -1,7 +1,6 @@
 //! The findings of a check, and the nodes that they are about.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 

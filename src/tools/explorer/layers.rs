@@ -1,6 +1,5 @@
 //! The layers of a method: control flow, and the modules that names of constants spell.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -154,7 +153,6 @@ const LONGEST_NAME: usize = 256;
 #[cfg(test)]
 mod tests {
     use alloc::string::String;
-    use alloc::vec;
 
     use super::{Modules, Regions, module_of};
 

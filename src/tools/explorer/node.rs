@@ -145,7 +145,7 @@ impl Attributes {
 
     /// Adds a link to a node.
     pub(super) fn link(&mut self, key: impl Into<Cow<'static, str>>, node: String) {
-        let node_ids = alloc::vec![node];
+        let node_ids = vec![node];
         let value = AttributeValue::Nodes { r#type: "node_ids", node_ids };
         self.0.push(Attribute { key: key.into(), value });
     }

@@ -1,7 +1,6 @@
 //! The nodes of a payload's graph.
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -11,7 +10,7 @@ use super::node::{Attributes, ExplorerNode, IncomingEdge, Metadata};
 use crate::graph::{NodeKind, PayloadEdge, PayloadGraph, PayloadNode, PayloadNodeId};
 use crate::tensors::{ConstantRecord, ConstantRow};
 use pte_core::payload::PayloadContents;
-use pte_flat::bytes::index as at;
+use pte_flat::bytes::{index as at, len_of};
 use pte_flat::cost;
 
 /// The constants of payloads, by the range of the payload and the id of the value.
@@ -116,7 +115,7 @@ impl PayloadLayer<'_> {
         if let (NodeKind::Constant, Some(value)) = (node.kind, node.value)
             && let Some(row) = self.constants.row(&self.graph.range(), value)
         {
-            shown.measures.bytes = row.range().map(|range| range.end.saturating_sub(range.start));
+            shown.measures.bytes = row.range().map(|range| len_of(&range));
             self.describe(&row, &mut shown.attrs);
         }
         let written: BTreeSet<u32> =

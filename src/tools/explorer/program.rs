@@ -1,7 +1,6 @@
 //! The nodes of a program: its methods, one after the other.
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -17,13 +16,14 @@ use crate::graph::{
 };
 use crate::memory::Memory;
 use crate::tensors::{TensorPlace, TensorRow};
+use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::operators::argument_names;
-use pte_core::pte::Pte;
-use pte_flat::bytes::{index as at, narrow, wide};
+use pte_core::{Pte, tensor_at};
+use pte_flat::bytes::{index as at, len_of, narrow, wide};
 use pte_flat::cost;
 use pte_flat::quoted::Untrusted;
 use pte_schema::program::TensorShapeDynamism;
-use pte_schema::program::view::{ExecutionPlan, InstructionArguments, KernelTypes, Tensor};
+use pte_schema::program::view::{ExecutionPlan, InstructionArguments, Tensor};
 
 /// A program, and what is read of its segments.
 #[derive(Debug)]
@@ -168,7 +168,7 @@ impl<'d, 'g, 'a> MethodWriter<'d, 'g, 'a> {
         sources.dedup();
         let count = narrow(graph.instruction_count());
         let mut jumps = Vec::new();
-        let mut names = alloc::vec![Vec::new(); graph.instruction_count()];
+        let mut names = vec![Vec::new(); graph.instruction_count()];
         let mut uses: BTreeMap<NodeId, u32> = BTreeMap::new();
         for edge in &edges {
             cost::look_up("", uses.len());
@@ -331,10 +331,7 @@ impl<'d, 'g, 'a> MethodWriter<'d, 'g, 'a> {
     }
 
     fn tensor(&self, value: u32) -> Option<Tensor<'a>> {
-        match self.plan.values()?.get(at(value))?.val()? {
-            KernelTypes::Tensor(tensor) => Some(tensor),
-            _ => None,
-        }
+        tensor_at(self.plan, value)
     }
 
     /// Adds the label, the attributes and the numbers of a node.
@@ -375,7 +372,7 @@ impl<'d, 'g, 'a> MethodWriter<'d, 'g, 'a> {
         let row = TensorRow::of(&self.program.pte, tensor, place_of(value));
         attrs.add("type", self.shape(value));
         attrs.add("dynamism", dynamism(tensor));
-        let order = tensor.dim_order().into_iter().flatten().take(MOST_DIMS);
+        let order = tensor.dim_order().into_iter().flatten().take(MOST_DIMENSIONS);
         let order: Vec<String> = order.map(|dim| dim.to_string()).collect();
         attrs.add("dim order", order.join(", "));
         attrs.add("storage", row.storage_name());
@@ -386,7 +383,7 @@ impl<'d, 'g, 'a> MethodWriter<'d, 'g, 'a> {
         if let Some(range) = row.range() {
             attrs.add("offset", range.start);
             self.program.texts.describe(&range, tensor.scalar_type(), attrs);
-            shown.measures.bytes = Some(range.end.saturating_sub(range.start));
+            shown.measures.bytes = Some(len_of(&range));
         }
     }
 
@@ -440,7 +437,7 @@ impl<'d, 'g, 'a> MethodWriter<'d, 'g, 'a> {
         let all = self.plan.delegates();
         let Some(delegate) = all.and_then(|all| all.get(at(index))) else { return };
         if let Ok(Some(range)) = self.program.pte.delegate_range(delegate) {
-            let bytes = range.end.saturating_sub(range.start);
+            let bytes = len_of(&range);
             shown.attrs.add("payload bytes", bytes);
             shown.attrs.add("payload offset", range.start);
             // The nodes of an open payload have the bytes of their constants.
@@ -608,9 +605,6 @@ const MOST_ARGUMENTS: usize = 64;
 
 /// The most frames of a stack trace, and the most compile specs.
 const MOST_FRAMES: usize = 16;
-
-/// The most dimensions of a tensor that are shown.
-const MOST_DIMS: usize = 16;
 
 /// The most characters of a label.
 const MOST_CHARACTERS: usize = 60;

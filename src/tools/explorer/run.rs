@@ -1,6 +1,5 @@
 //! The nodes of a profile: the instructions that ran, and the events in them.
 
-use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::node::{Attributes, ExplorerNode, IncomingEdge, layer, nested};

@@ -1,7 +1,6 @@
 //! Names as identifiers of C, C++, Rust and assemblers.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::string::String;
 
 use pte_flat::cost;

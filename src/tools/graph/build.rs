@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::{InstructionFacts, MethodGraph, ValueFacts, Visibility, Writer};
 use pte_core::method::{self, Access, Definitions, Effects, Instruction};
-use pte_core::pte::{Arena as Place, Pte, Storage, operator_name};
+use pte_core::{Arena as Place, Pte, Storage, operator_name};
 use pte_flat::bytes::{index as at, narrow};
 use pte_flat::view::Vector;
 use pte_schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
@@ -23,7 +23,7 @@ impl<'a> MethodGraph<'a> {
             index,
             operators: plan.operators().into_iter().flatten().map(operator_name).collect(),
             instructions: Vec::new(),
-            values: alloc::vec![ValueFacts::default(); values],
+            values: vec![ValueFacts::default(); values],
             operands: Vec::new(),
             outputs: Vec::new(),
             texts: texts(plan),

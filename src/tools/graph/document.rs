@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{DrawOptions, MethodGraph, PayloadGraph};
-use pte_core::pte::Pte;
+use pte_core::Pte;
 use pte_flat::quoted::UntrustedString;
 
 /// The document `pte.graph/1`: the graphs of the methods of a program.
@@ -78,7 +78,7 @@ mod serialize {
 
     use super::{GraphDocument, MethodGraph, PayloadGraph};
     use crate::graph::{EdgeKind, NodeId};
-    use pte_flat::bytes::index as at;
+    use pte_flat::bytes::{index as at, len_of};
 
     impl Serialize for GraphDocument<'_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -118,7 +118,7 @@ mod serialize {
             let mut graph = serializer.serialize_struct("PayloadGraph", 4)?;
             let range = self.range();
             graph.serialize_field("offset", &range.start)?;
-            graph.serialize_field("bytes", &range.end.saturating_sub(range.start))?;
+            graph.serialize_field("bytes", &len_of(&range))?;
             graph.serialize_field("nodes", &PayloadNodes(self))?;
             graph.serialize_field("edges", &PayloadEdges(self))?;
             graph.end()
@@ -169,7 +169,7 @@ mod serialize {
 
             let mut edges = serializer.serialize_seq(None)?;
             // Texts are cached: a value may be on many edges, often on adjacent ones.
-            let mut texts: Vec<Option<(u32, String)>> = alloc::vec![None; CACHED_TEXTS];
+            let mut texts: Vec<Option<(u32, String)>> = vec![None; CACHED_TEXTS];
             for edge in self.0.edges() {
                 let text = edge.value.and_then(|value| {
                     let slot = texts.get_mut(at(value) % CACHED_TEXTS)?;

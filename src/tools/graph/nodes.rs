@@ -1,12 +1,10 @@
 //! The nodes of a method: values, instructions, outputs.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{GraphNode, InstructionFacts, MethodGraph, MethodNode, NodeId, NodeKind, Visibility};
-use pte_core::method;
-use pte_core::pte::Storage;
+use pte_core::{Storage, method, value_at};
 use pte_flat::bytes::{index as at, narrow};
 use pte_flat::quoted::Untrusted;
 use pte_schema::program::view::{InstructionArguments, KernelTypes};
@@ -133,7 +131,7 @@ impl<'a> MethodGraph<'a> {
 
     /// Returns the contents of a value.
     pub(super) fn value(&self, index: usize) -> Option<KernelTypes<'a>> {
-        self.plan.values()?.get(index)?.val()
+        value_at(self.plan, index)
     }
 
     /// Returns whether a value is a list of tensors, optional ones or not.

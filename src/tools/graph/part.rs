@@ -179,7 +179,7 @@ impl MethodGraph<'_> {
     /// Shows a part: its instructions, and all nodes that an edge joins with them.
     fn select(&mut self, part: Excerpt) {
         let count = narrow(self.instructions.len());
-        let mut is_in = alloc::vec![false; self.instructions.len()];
+        let mut is_in = vec![false; self.instructions.len()];
         match part {
             Excerpt::Between { from, to } => {
                 let first = from.map_or(Some(0), |place| self.pc(place)).unwrap_or(0);
@@ -198,9 +198,9 @@ impl MethodGraph<'_> {
             MethodNode::Instruction(pc) => is_in.get(at(pc)).copied().unwrap_or(false),
             _ => false,
         };
-        let mut is_near = alloc::vec![false; self.instructions.len()];
-        let mut values = alloc::vec![false; self.values.len()];
-        let mut outputs = alloc::vec![false; self.outputs.len()];
+        let mut is_near = vec![false; self.instructions.len()];
+        let mut values = vec![false; self.values.len()];
+        let mut outputs = vec![false; self.outputs.len()];
         for edge in self.edges() {
             let ends = [edge.from.node, edge.to.node];
             if !ends.into_iter().any(is_inside) {
@@ -262,8 +262,8 @@ impl MethodGraph<'_> {
             .collect();
         edges.sort_unstable();
         let nodes = at(values).saturating_add(self.instructions.len());
-        let mut is_seen = alloc::vec![false; nodes.saturating_add(self.outputs.len())];
-        let (mut level, mut steps) = (alloc::vec![number(MethodNode::Instruction(pc))], 0u32);
+        let mut is_seen = vec![false; nodes.saturating_add(self.outputs.len())];
+        let (mut level, mut steps) = (vec![number(MethodNode::Instruction(pc))], 0u32);
         while !level.is_empty() {
             let mut next = Vec::new();
             while let Some(node) = level.pop() {

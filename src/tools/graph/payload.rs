@@ -4,20 +4,17 @@ use core::fmt;
 use core::ops::Range;
 
 use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::NodeKind;
 use super::text::{joined, list, shortened};
 use crate::tensors::datatype_name;
-use pte_core::file::source::Source;
-use pte_core::handle::{Handle, OpenError};
-use pte_core::limits::Limits;
 use pte_core::payload::graph::{
     Datatype, Literal, MOST_DIMS, NO_ID, Node, Operator, Role, Value, operands,
 };
 use pte_core::payload::{Graph, for_each_graph};
+use pte_core::{Handle, Limits, OpenError, Source};
 use pte_flat::bytes::{index as at, narrow};
 use pte_flat::cost;
 use pte_flat::quoted::UntrustedString;

@@ -2,10 +2,10 @@
 
 use core::fmt::Display;
 
-use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::MethodGraph;
+use pte_core::limits::MOST_DIMENSIONS;
 use pte_flat::bytes::index as at;
 use pte_flat::quoted::Untrusted;
 use pte_schema::program::view::KernelTypes;
@@ -24,7 +24,7 @@ pub(crate) fn dtype_name(dtype: ScalarType) -> String {
 
 /// Returns a list such as `[0, 2, 1]`. Items past the 16th are cut off.
 pub(crate) fn list<T: Display>(items: impl IntoIterator<Item = T>) -> String {
-    format!("[{}]", joined(items, MOST_SIZES))
+    format!("[{}]", joined(items, MOST_DIMENSIONS))
 }
 
 /// Returns the first `most` items with commas between them, and `…` if there are more.
@@ -166,9 +166,6 @@ impl<'a> MethodGraph<'a> {
 }
 
 const UNKNOWN: &str = "an unknown value";
-
-/// The rank limit of the runtime. No larger rank occurs in genuine files.
-const MOST_SIZES: usize = 16;
 
 /// The largest number of characters shown of a name or a string.
 const MOST_CHARACTERS: usize = 60;

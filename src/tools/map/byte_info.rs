@@ -10,11 +10,10 @@ use super::other::MEMBERS;
 use super::paths::{Found, Precision, TablePath};
 use super::role::{self, STANDARD};
 use super::{ByteRole, Map, Name, OtherFile, Part, payload};
-use pte_core::error::{PathComponent, Place};
 use pte_core::file::HeaderField;
 use pte_core::file::header::{ExtendedHeader, FlatTensorHeader};
-use pte_core::handle::File;
 use pte_core::payload::PayloadContents;
+use pte_core::{File, PathComponent, Place};
 
 /// The part, path and role of a byte of a file.
 ///
@@ -183,8 +182,7 @@ impl<'a> ByteInfo<'a> {
                 File::Ptd(_) => "flat_tensor",
             };
             let segment = PathComponent::Index(segment);
-            self.path =
-                alloc::vec![segment, PathComponent::Field("segments"), PathComponent::Field(root)];
+            self.path = vec![segment, PathComponent::Field("segments"), PathComponent::Field(root)];
         }
     }
 

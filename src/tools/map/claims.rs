@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 
 use super::paths::{Paths, Precision};
 use super::{Label, Map, Node, Piece, ROOT, User, index, narrow};
-use pte_core::handle::File;
-use pte_flat::bytes::wide;
+use pte_core::File;
+use pte_flat::bytes::{len_of, wide};
 use pte_flat::cost;
 
 /// The claimed ranges and their parts, in the order of precedence.
@@ -94,7 +94,7 @@ impl<'a, 'p> Claims<'a, 'p> {
             header_end,
             header_apart,
             segments_end: 0,
-            nodes: alloc::vec![root],
+            nodes: vec![root],
             users: Vec::new(),
             paths: Paths::new(precision),
             segments: Vec::new(),
@@ -196,7 +196,7 @@ impl<'a, 'p> Claims<'a, 'p> {
         let pieces = self.classify_padding(pieces);
         for piece in &pieces {
             if let Some(node) = self.nodes.get_mut(index(piece.part)) {
-                let bytes = piece.range.end.saturating_sub(piece.range.start);
+                let bytes = len_of(&piece.range);
                 node.bytes = node.bytes.saturating_add(bytes);
             }
         }

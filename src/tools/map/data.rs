@@ -9,10 +9,9 @@ use super::claims::{Claims, PADDING};
 use super::paths::Precision;
 use super::tables::{INLINE_CONSTANTS, INLINE_PAYLOADS, Pass};
 use super::{Label, ROOT, User, index, narrow, payload};
-use pte_core::handle::File;
 use pte_core::payload::{ConstantPlace, PayloadContents};
-use pte_core::ptd::{Ptd, Root};
-use pte_core::pte::{Pte, Storage};
+use pte_core::ptd::Root;
+use pte_core::{File, Ptd, Pte, Storage};
 use pte_flat::cost;
 use pte_schema::program::view::KernelTypes;
 
@@ -142,7 +141,7 @@ impl<'a, 'p> Claims<'a, 'p> {
 
     /// Claims the rest of each segment. `used` lists the segments that consist of pieces.
     fn segments(&mut self, file: &File<'a>, used: &[(u32, Purpose)]) {
-        let mut known = alloc::vec![false; index(file.segment_count())];
+        let mut known = vec![false; index(file.segment_count())];
         for &(nth, purpose) in used {
             let Some(known @ false) = known.get_mut(index(nth)) else { continue };
             *known = true;

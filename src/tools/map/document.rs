@@ -2,7 +2,6 @@
 
 use core::ops::Range;
 
-use alloc::format;
 use alloc::vec::Vec;
 
 #[cfg(feature = "sha2")]

@@ -10,9 +10,8 @@ use alloc::vec::Vec;
 use sha2::{Digest, Sha256};
 
 use super::{Map, Name, Part, ROOT};
-use pte_core::file::source::Source;
-use pte_core::handle::{Handle, OpenError};
-use pte_flat::bytes::wide;
+use pte_core::{Handle, OpenError, Source};
+use pte_flat::bytes::{len_of, wide};
 use pte_flat::quoted::{UntrustedString, hex};
 
 /// The data in a file: constants, tensors, blobs and payloads.
@@ -100,7 +99,7 @@ impl StoredFile {
         for piece in map.pieces() {
             let leaf = map.part(piece.part);
             let owner = owner(leaf);
-            let bytes = piece.range.end.saturating_sub(piece.range.start);
+            let bytes = len_of(&piece.range);
             if let Some(owner) = owner.filter(|owner| owner.node != leaf.node) {
                 let (range, sum) = payloads.entry(owner.node).or_insert((piece.range.clone(), 0));
                 *range = range.start..piece.range.end;
@@ -116,7 +115,7 @@ impl StoredFile {
         }
         let mut nth_of: BTreeMap<u32, usize> = BTreeMap::new();
         for (node, (range, sum)) in payloads {
-            let is_whole = sum == range.end.saturating_sub(range.start);
+            let is_whole = sum == len_of(&range);
             if is_whole && sum >= Self::LEAST_BYTES {
                 nth_of.insert(node, file.payloads.len());
                 let part = map.part(node).names(&mut charge)?;
@@ -228,8 +227,7 @@ fn equal<E>(
     all: Vec<(Place, &Range<u64>)>,
     read: &mut impl FnMut(usize, Range<u64>, &mut dyn FnMut(&[u8])) -> Result<(), E>,
 ) -> Result<BTreeMap<Digested, Vec<Place>>, E> {
-    let len = |range: &Range<u64>| range.end.saturating_sub(range.start);
-    let by_length = repeated(all, |(_, range)| Ok(len(range)))?;
+    let by_length = repeated(all, |(_, range)| Ok(len_of(range)))?;
     let mut digest = |file: usize, range: Range<u64>| {
         let mut sha = Sha256::new();
         read(file, range, &mut |bytes| sha.update(bytes))?;
@@ -237,11 +235,11 @@ fn equal<E>(
     };
     let by_beginning = repeated(by_length, |((file, _), range)| {
         let end = range.end.min(range.start.saturating_add(BEGINNING));
-        Ok((len(range), digest(*file, range.start..end)?))
+        Ok((len_of(range), digest(*file, range.start..end)?))
     })?;
     let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (place, range) in by_beginning {
-        let key = (len(range), digest(place.0, range.clone())?);
+        let key = (len_of(range), digest(place.0, range.clone())?);
         groups.entry(key).or_default().push(place);
     }
     groups.retain(|_, places| places.len() > 1);

@@ -10,7 +10,7 @@ use super::claims::{HEADER_PADDING, PADDING};
 use super::paths::ObjectKind;
 use super::tables::VTABLES;
 use super::{Label, Map, Part, ROOT};
-use pte_flat::bytes::wide;
+use pte_flat::bytes::{len_of, wide};
 use pte_flat::cost;
 
 /// Options for nested ranges.
@@ -436,7 +436,7 @@ impl<'m, 'a> Nest<'m, 'a> {
                 Some((&Label::Object(_, what), parent)) => (parent, Some(what)),
                 Some((_, parent)) => (parent, None),
             };
-            let bytes = cell.range.end.saturating_sub(cell.range.start);
+            let bytes = len_of(&cell.range);
             let seen = kinds.entry((self.fixed(of), what)).or_insert((0, 0, ROOT));
             if of == cell.node || seen.2 != cell.node {
                 seen.0 = seen.0.saturating_add(1);

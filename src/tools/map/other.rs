@@ -9,15 +9,12 @@ use super::paths::Precision;
 use super::payload::{GRAPH, SECTIONS, TABLE_OF_CONTENTS};
 use super::tables::Pass;
 use super::{Map, ROOT, SizeTree, User, payload};
-use pte_core::backend::Backend;
 use pte_core::file::HeaderField;
-use pte_core::file::source::Source;
-use pte_core::foreign::ForeignFormat;
-use pte_core::handle::{OpenError, ReadVec};
-use pte_core::limits::Limits;
+use pte_core::handle::ReadVec;
 use pte_core::payload::{
     Bundle, Graph, Layout, PayloadContents, Section, Sections, Tables, TablesPlace, Unreadable,
 };
+use pte_core::{Backend, ForeignFormat, Limits, OpenError, Source};
 use pte_flat::bytes::wide;
 use pte_flat::quoted::UntrustedString;
 use pte_schema::bundled_program::view::{Value, ValueUnion};

@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 
 use super::role::RoleRange;
 use super::{index, narrow};
-use pte_core::error::{PathComponent, Place};
+use pte_core::{PathComponent, Place};
+use pte_flat::bytes::len_of;
 
 /// The level of detail of a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,7 +205,7 @@ impl Paths {
     /// field, and before the end that its vtable declares, which may be behind the FlatBuffer.
     pub(super) fn keep_tail(&mut self, pos: u32, end: u16, declared: u16) -> Option<u32> {
         let at = self.wanted()?;
-        let region = self.region.end.saturating_sub(self.region.start);
+        let region = len_of(&self.region);
         let most = u32::try_from(region).unwrap_or(u32::MAX);
         let tail = pos.saturating_add(end.into())..pos.saturating_add(declared.into()).min(most);
         if !tail.contains(&at) || self.tail.is_some() {

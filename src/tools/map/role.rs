@@ -4,7 +4,7 @@ use core::fmt;
 use core::ops::Range;
 
 use super::index;
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_core::file::HeaderField;
 use pte_flat::bytes::u32_at;
 use pte_flat::desc::{FieldDesc, Kind, Number, Prim, SLOTS_LOOKED_AT, TableDesc};

@@ -6,9 +6,8 @@ use core::fmt;
 use alloc::vec::Vec;
 
 use super::{Map, Name, Part};
-use pte_core::handle::File;
-use pte_core::limits::Limits;
 use pte_core::payload::PayloadContents;
+use pte_core::{File, Limits};
 use pte_flat::bytes::wide;
 use pte_flat::quoted::UntrustedString;
 

@@ -6,7 +6,7 @@ use super::claims::Claims;
 use super::paths::ObjectKind;
 use super::role::{self, RoleRange};
 use super::{Label, ROOT, index, narrow};
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_flat::bytes::{u32_at, wide};
 use pte_flat::desc::{FieldDesc, Kind, TableDesc};
 use pte_flat::view::{List, Raw, Table};
@@ -340,7 +340,7 @@ struct Bits(Vec<u64>);
 
 impl Bits {
     fn new(places: usize) -> Self {
-        Self(alloc::vec![0; (places / 64).saturating_add(1)])
+        Self(vec![0; (places / 64).saturating_add(1)])
     }
 
     fn contains(&self, place: u32) -> bool {

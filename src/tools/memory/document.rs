@@ -263,7 +263,7 @@ mod serialize {
         fn of(pools: &Pools, budgets: &[Budget]) -> Self {
             let (major, minor) = pools.target.release();
             Self {
-                runtime: alloc::format!("{major}.{minor}"),
+                runtime: format!("{major}.{minor}"),
                 bits: pools.target.width().bits(),
                 method: PoolRow::of(&pools.method, Limited::Method, budgets),
                 without_temporary: pools.without_temporary,

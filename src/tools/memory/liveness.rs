@@ -73,7 +73,7 @@ impl<'a> Liveness<'a> {
         let unused = ValueUses { first_use: NEVER, last_use: 0, ..ValueUses::default() };
         let mut liveness = Self {
             plan,
-            uses: alloc::vec![unused; plan.values().map_or(0, |values| values.len())],
+            uses: vec![unused; plan.values().map_or(0, |values| values.len())],
             current: BTreeMap::new(),
             ever: BTreeMap::new(),
             edges: Vec::new(),
@@ -269,7 +269,7 @@ impl<'a> Liveness<'a> {
         let last_of =
             |uses: &[ValueUses], nth: u32| uses.get(at(nth)).map_or(0, |uses| uses.last_use);
         latest.sort_unstable_by_key(|&nth| (core::cmp::Reverse(last_of(&self.uses, nth)), nth));
-        let mut is_done = alloc::vec![false; self.uses.len()];
+        let mut is_done = vec![false; self.uses.len()];
         let mut open = Vec::new();
         for target in latest {
             let last = last_of(&self.uses, target);

@@ -114,7 +114,7 @@ struct RangeMaxTree {
 impl RangeMaxTree {
     fn of(list: Vec<u32>) -> Self {
         let len = list.len();
-        let mut nodes = alloc::vec![0; len];
+        let mut nodes = vec![0; len];
         nodes.extend(list);
         for nth in (1..len).rev() {
             let [left, right] = [nth.saturating_mul(2), nth.saturating_mul(2).saturating_add(1)]

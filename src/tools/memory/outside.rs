@@ -4,8 +4,7 @@ use core::ops::Range;
 
 use alloc::vec::Vec;
 
-use pte_core::Pte;
-use pte_core::pte::Storage;
+use pte_core::{Pte, Storage};
 use pte_flat::cost;
 use pte_schema::program::view::{ExecutionPlan, KernelTypes};
 

@@ -23,11 +23,10 @@
 
 use alloc::vec::Vec;
 
-use pte_core::Pte;
-use pte_core::backend::Backend;
 use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::payload::Scratch;
 use pte_core::release::Release;
+use pte_core::{Backend, Pte, tensor_at};
 use pte_flat::bytes::wide;
 use pte_schema::program::view::{
     BackendDelegate, Chain, ExecutionPlan, InstructionArguments, KernelCall, KernelTypes, Tensor,
@@ -402,15 +401,8 @@ impl<'a> Load<'a> {
         sizes.map_or(0, |sizes| wide(sizes.len()))
     }
 
-    fn value(&self, index: i32) -> Option<KernelTypes<'a>> {
-        self.plan.values()?.get(usize::try_from(index).ok()?)?.val()
-    }
-
     fn tensor_of(&self, value: i32) -> Option<Tensor<'a>> {
-        match self.value(value)? {
-            KernelTypes::Tensor(tensor) => Some(tensor),
-            _ => None,
-        }
+        tensor_at(self.plan, value)
     }
 
     fn delegates_run(&mut self, pte: &Pte<'a>, scratch: &Scratch) {

@@ -56,7 +56,7 @@ struct CoverageNode {
 
 impl CoverageSegmentTree {
     pub(super) fn new(coordinates: CompressedCoordinates) -> Self {
-        let nodes = alloc::vec![CoverageNode::default(); tree(coordinates.len())];
+        let nodes = vec![CoverageNode::default(); tree(coordinates.len())];
         Self { coordinates, nodes }
     }
 
@@ -138,7 +138,7 @@ impl WriteNode {
 
 impl LastWrite {
     pub(super) fn new(coordinates: CompressedCoordinates) -> Self {
-        let nodes = alloc::vec![WriteNode::NEVER; tree(coordinates.len())];
+        let nodes = vec![WriteNode::NEVER; tree(coordinates.len())];
         Self { coordinates, nodes }
     }
 

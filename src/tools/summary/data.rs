@@ -3,8 +3,9 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::length;
-use pte_core::ptd::{Generation, Ptd};
+use pte_core::Ptd;
+use pte_core::ptd::Generation;
+use pte_flat::bytes::len_of;
 use pte_flat::quoted::UntrustedString;
 use pte_schema::scalar::ScalarType;
 
@@ -64,7 +65,7 @@ impl PtdSummary {
         let mut dtypes: BTreeMap<i8, (u64, u64)> = BTreeMap::new();
         let mut largest: Vec<(u64, usize)> = Vec::new();
         for (nth, entry) in ptd.entries().enumerate() {
-            let bytes = length(&entry.range().unwrap_or_default());
+            let bytes = len_of(&entry.range().unwrap_or_default());
             match entry.layout() {
                 Some(layout) => {
                     tensors = tensors.saturating_add(1);
@@ -93,7 +94,7 @@ impl PtdSummary {
             let sizes = layout.and_then(|layout| layout.sizes).into_iter().flatten();
             let row = EntrySummary {
                 key: entry.key().map(Into::into),
-                bytes: length(&range),
+                bytes: len_of(&range),
                 dtype: layout.map(|layout| layout.scalar_type),
                 sizes: sizes.take(super::program::MAX_SIZES).collect(),
             };

@@ -10,13 +10,12 @@ use core::ops::Range;
 use super::program::{
     BackendSummary, DatatypeSummary, GraphSummary, OperatorSummary, WeightSummary,
 };
-use super::{DataAmount, Scope, length};
-use pte_core::backend::Backend;
-use pte_core::file::source::Source;
-use pte_core::handle::{File, Handle, OpenError, ReadVec};
-use pte_core::limits::Limits;
+use super::{DataAmount, Scope};
+use pte_core::handle::ReadVec;
 use pte_core::payload::graph::{DataPlace, Detail};
 use pte_core::payload::{Graph, Unreadable, for_each_graph};
+use pte_core::{Backend, File, Handle, Limits, OpenError, Source};
+use pte_flat::bytes::len_of;
 use pte_flat::cost;
 use pte_flat::quoted::UntrustedString;
 
@@ -101,7 +100,7 @@ pub(super) fn named_sizes<S: Source>(handle: &Handle<S>) -> NamedSizes<'_> {
             let Some(key) = key else { continue };
             cost::look_up(key, named.len());
             // If keys are equal, runtimes use the first entry.
-            named.entry(key).or_insert(length(&range.unwrap_or_default()));
+            named.entry(key).or_insert(len_of(&range.unwrap_or_default()));
         }
     }
     named
@@ -116,11 +115,11 @@ pub(super) fn of_payload<S: Source>(
     limits: &Limits,
 ) -> Result<Option<Result<GraphSummary, Unreadable>>, OpenError<S::Error>> {
     let mut found = None;
-    let len = range.end.saturating_sub(range.start);
+    let len = len_of(&range);
     let mut left = limits.bytes_visited(len);
     let at = |pos: u64| range.start.saturating_add(pos);
     let read = |part: Range<u64>| {
-        let size = part.end.saturating_sub(part.start);
+        let size = len_of(&part);
         let Some(rest) = left.checked_sub(size) else { return Ok(None) };
         left = rest;
         source.read_vec(at(part.start)..at(part.end)).map(Some)
@@ -172,7 +171,7 @@ impl Counts {
                     (data.add_key((key, *size), is_weight, &mut seen, named), *size)
                 }
                 DataPlace::Payload(range) => {
-                    (data.add_range(start, range, is_weight), length(range))
+                    (data.add_range(start, range, is_weight), len_of(range))
                 }
                 DataPlace::Nowhere => continue,
             };
@@ -257,7 +256,7 @@ impl Data {
         let piece = Piece::Range(at(range.start), at(range.end));
         let (is_new, is_new_weight) = self.add_piece(piece, is_weight);
         if is_new {
-            self.all.add(length(range));
+            self.all.add(len_of(range));
         }
         is_new_weight
     }

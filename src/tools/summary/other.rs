@@ -7,12 +7,9 @@ use alloc::vec::Vec;
 use super::program::{GraphSummary, SectionAmount, SectionSummary};
 use super::{ContentSummary, PartSizes, Summary, graphs, sections};
 use crate::profile::{EventTime, Profile};
-use pte_core::backend::Backend;
-use pte_core::file::source::Source;
-use pte_core::foreign::ForeignFormat;
-use pte_core::handle::{OpenError, ReadVec};
-use pte_core::limits::Limits;
+use pte_core::handle::ReadVec;
 use pte_core::payload::{TablesPlace, Unreadable};
+use pte_core::{Backend, ForeignFormat, Limits, OpenError, Source};
 use pte_flat::quoted::UntrustedString;
 
 /// The contents of a delegate's payload that is a standalone file.

@@ -3,14 +3,14 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-use super::{DataAmount, length};
+use super::DataAmount;
 use pte_check::LoadMemory;
 use pte_core::method::{self, Instruction};
 use pte_core::operators::usage::{add_calls, most_called};
 use pte_core::operators::{LIBRARIES, Library};
-use pte_core::pte::{Pte, Storage};
 use pte_core::release::NEWEST;
-use pte_flat::bytes::{narrow, wide};
+use pte_core::{Pte, Storage, value_at};
+use pte_flat::bytes::{len_of, narrow, wide};
 use pte_flat::cost;
 use pte_flat::quoted::UntrustedString;
 use pte_flat::view::Vector;
@@ -319,7 +319,7 @@ impl ProgramSummary {
                 let backend = backends.entry(id).or_default();
                 backend.count = backend.count.saturating_add(1);
                 if backend.payloads.insert((range.start, range.end)) {
-                    backend.bytes = backend.bytes.saturating_add(length(&range));
+                    backend.bytes = backend.bytes.saturating_add(len_of(&range));
                 }
             }
             for value in plan.values().into_iter().flatten() {
@@ -334,7 +334,7 @@ impl ProgramSummary {
         let (libraries, unknown_operators) = libraries(&operators);
         let mut named_data = DataAmount::default();
         for (_, range) in pte.named_data() {
-            named_data.add(length(&range.unwrap_or_default()));
+            named_data.add(len_of(&range.unwrap_or_default()));
         }
         Self {
             version: program.version(),
@@ -413,10 +413,10 @@ impl Tensors {
     fn add(&mut self, pte: &Pte<'_>, tensor: Tensor<'_>) {
         match pte.storage(tensor) {
             Ok(Storage::Constant(range)) => {
-                self.constants.insert(range.start, length(&range));
+                self.constants.insert(range.start, len_of(&range));
             }
             Ok(Storage::Planned { initial: Some(range), .. }) => {
-                self.mutable.insert(range.start, length(&range));
+                self.mutable.insert(range.start, len_of(&range));
             }
             Ok(Storage::External { .. }) => {
                 let sizes = tensor.sizes().into_iter().flatten();
@@ -529,11 +529,6 @@ impl serde::Serialize for ConstantValue {
             Self::String(text) => text.serialize(serializer),
         }
     }
-}
-
-/// Returns the value at an index of a method.
-fn value_at(plan: ExecutionPlan<'_>, index: i32) -> Option<KernelTypes<'_>> {
-    plan.values()?.get(usize::try_from(index).ok()?)?.val()
 }
 
 /// The maximum number of characters of a string that a constant method returns.

@@ -5,18 +5,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::Scope;
 use super::graphs::NamedSizes;
 use super::program::{BackendSummary, SectionAmount, SectionSummary};
-use super::{Scope, length};
-use pte_core::backend::Backend;
-use pte_core::file::source::Source;
-use pte_core::foreign::ForeignFormat;
-use pte_core::handle::{File, Handle, OpenError, ReadVec};
-use pte_core::limits::Limits;
+use pte_core::handle::ReadVec;
 use pte_core::payload::qnn_options::{self, QnnOptions};
 use pte_core::payload::{Sections, Unreadable, for_each_sections};
-use pte_core::pte::Pte;
-use pte_flat::bytes::{until_nul, wide};
+use pte_core::{Backend, File, ForeignFormat, Handle, Limits, OpenError, Pte, Source};
+use pte_flat::bytes::{len_of, until_nul, wide};
 use pte_flat::cost;
 use pte_flat::quoted::UntrustedString;
 use pte_schema::program::view::{BackendDelegate, CompileSpec};
@@ -107,7 +103,7 @@ pub(super) fn of_file<S: Source>(
 ) -> Result<Option<Result<Sections, Unreadable>>, OpenError<S::Error>> {
     let mut left = Some(limits.bytes_visited(len));
     let read = |part: Range<u64>| {
-        left = left.and_then(|left| left.checked_sub(part.end.saturating_sub(part.start)));
+        left = left.and_then(|left| left.checked_sub(len_of(&part)));
         if left.is_some() { source.read_vec(part) } else { Ok(Vec::new()) }
     };
     Sections::of_file(format, len, read)
@@ -136,7 +132,7 @@ impl SectionSummary {
         for section in sections {
             // The range of a section with a key has the key. The contents are named data.
             let bytes = match section.key.as_deref().map(until_nul) {
-                None => Some(length(&section.range)),
+                None => Some(len_of(&section.range)),
                 Some(key) => {
                     cost::look_up(key, named.len());
                     named.get(key).copied()

@@ -4,8 +4,9 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use pte_core::handle::File;
+use pte_core::File;
 use pte_core::payload::{ConstantPlace, GraphConstant, Key, PayloadContents, Quantization, Scales};
+use pte_flat::bytes::len_of;
 use pte_flat::quoted::Untrusted;
 use pte_schema::scalar::ScalarType;
 
@@ -63,7 +64,7 @@ impl<'a> ConstantRow<'a> {
     #[must_use]
     pub fn bytes(&self) -> Option<u64> {
         match self.range() {
-            Some(range) => Some(range.end.saturating_sub(range.start)),
+            Some(range) => Some(len_of(&range)),
             None => self.constant.bytes(),
         }
     }

@@ -1,17 +1,14 @@
 //! The bytes of a file by module, as the dotted names of tensors give it: `model.layers.0.weight`.
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::{ConstantRow, TensorPlace, TensorRow, datatype_name};
 use crate::map::{Map, Name, Part, SizeTree, User, is_hash};
-use pte_core::handle::File;
-use pte_core::method;
 use pte_core::payload::PayloadContents;
-use pte_core::pte::operator_name;
+use pte_core::{File, method, operator_name};
 use pte_flat::quoted::{Untrusted, UntrustedString};
 use pte_schema::program::view::{ExecutionPlan, InstructionArguments};
 
@@ -186,13 +183,13 @@ impl Piece<'_, '_> {
         let delegate = |of: Option<&str>, index: u32| {
             let backend = facts.backends.get(&(of.unwrap_or_default().into(), index));
             let backend = backend.map(|id| format!(" {id}")).unwrap_or_default();
-            alloc::vec![method(of), format!("delegate {index}{backend}")]
+            vec![method(of), format!("delegate {index}{backend}")]
         };
         match self.users.first() {
-            None if self.name == self.part => alloc::vec![self.part.into()],
-            None => alloc::vec![self.part.into(), self.name.into()],
+            None if self.name == self.part => vec![self.part.into()],
+            None => vec![self.part.into(), self.name.into()],
             Some(&User::Tensor { method: of, index, name }) => match name.unwrap_or_default() {
-                "" => alloc::vec![method(of), format!("value {index}")],
+                "" => vec![method(of), format!("value {index}")],
                 name => modules(name),
             },
             Some(&User::Delegate { method, index, .. }) => {
@@ -218,7 +215,7 @@ impl Piece<'_, '_> {
                 path
             }
             Some(User::Key(key)) => match key.unwrap_or_default() {
-                "" => alloc::vec![self.part.into(), "(no key)".into()],
+                "" => vec![self.part.into(), "(no key)".into()],
                 key => modules(key),
             },
         }
@@ -371,7 +368,7 @@ impl Facts {
 
     /// Finds the first call that takes each of the tensors at `indices`.
     fn add_operators(&mut self, plan: ExecutionPlan<'_>, method: &str, indices: &[u32]) {
-        let mut is_seen = alloc::vec![false; indices.len()];
+        let mut is_seen = vec![false; indices.len()];
         for instruction in method::instructions(plan) {
             for operand in instruction.operands().iter() {
                 let found = u32::try_from(operand).ok().map(|index| indices.binary_search(&index));

@@ -4,10 +4,8 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use pte_core::file::source::Source;
-use pte_core::handle::{File, Handle, OpenError};
-use pte_core::limits::Limits;
 use pte_core::payload::for_each_graph;
+use pte_core::{File, Handle, Limits, OpenError, Source};
 use pte_flat::bytes::wide;
 use pte_flat::cost;
 use pte_flat::quoted::{Untrusted, UntrustedString};

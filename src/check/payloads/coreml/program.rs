@@ -1,7 +1,6 @@
 //! Rules on ML Programs: the values of functions, their operators, and their constants.
 
 use alloc::collections::BTreeSet;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 

@@ -1,6 +1,5 @@
 //! The literals and lists of instructions that the backend refuses, or reads past.
 
-use alloc::format;
 use alloc::string::String;
 
 use super::{MLX_ATTRIBUTE, Site, instruction_path, is_datatype};

@@ -1,11 +1,11 @@
 //! The calls of a delegate: the arguments, against the inputs and outputs of the graph.
 
-use alloc::format;
 use alloc::string::String;
 
-use super::{MLX_ARGS, MLX_UNREAD, MOST_DIMENSIONS, Site, is_datatype};
+use super::{MLX_ARGS, MLX_UNREAD, Site, is_datatype};
 use crate::report::Findings;
 use crate::site::Plan;
+use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::method::Instruction;
 use pte_flat::bytes::index;
 use pte_flat::cost;

@@ -1,7 +1,5 @@
 //! The operands of instructions: the indices of tensors, values and chains in their fields.
 
-use alloc::format;
-
 use super::{Counts, MLX_OPERAND, Site, instruction_path};
 use crate::report::Findings;
 use pte_flat::desc::{FieldDesc, Kind, Number, TableDesc};

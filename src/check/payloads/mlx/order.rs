@@ -1,18 +1,16 @@
 //! The order of instructions: what each reads, and what was written before.
 
 use alloc::collections::BTreeSet;
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::operands::{self, Of, Operand};
 use super::{Counts, MLX_CHAIN, MLX_ORDER, Site, instruction_path};
 use crate::report::Findings;
 use crate::rule::Rule;
-use pte_core::error::PathComponent;
 use pte_flat::bytes::index;
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::view::{List, Raw, Table};
 use pte_schema::mlx::SlotType;
 use pte_schema::mlx::view::{Instruction, InstructionChain, SlotVariant};
@@ -59,14 +57,14 @@ pub(super) fn judge(site: &Site<'_, '_>, counts: &Counts, out: &mut Findings) {
     (order.written, order.is_init) = (buffers, false);
     for (nth, (of, index)) in (0..).zip(named(graph.input_map())) {
         if let Err(message) = order.write(of, index) {
-            let path = [PathComponent::Field("input_map"), PathComponent::Index(nth)];
+            let path = path!["input_map", nth];
             site.find(out, &MLX_ORDER, graph.raw(), &path, || message.into());
         }
     }
     order.chains(graph.main_chain_idx(), out);
     for (nth, (of, index)) in (0..).zip(named(graph.output_map())) {
         if !order.has(of, index) {
-            let path = [PathComponent::Field("output_map"), PathComponent::Index(nth)];
+            let path = path!["output_map", nth];
             site.find(out, &MLX_ORDER, graph.raw(), &path, || {
                 format!("no instruction writes {} {index}, an output of the graph", of.name())
             });

@@ -1,14 +1,14 @@
 //! The tensors that the backend makes when it loads a graph: constants of named data, and mutable buffers.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
 
 use super::super::{DELEGATE_KEY_SHORT, DELEGATE_KEY_UNRESOLVED, NamedSize, NamedSizes};
 use super::{MLX_BUFFER, MLX_CONSTANT, Site, is_datatype};
 use crate::report::Findings;
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_flat::bytes::{index, narrow};
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::Table;
 use pte_schema::mlx::SlotType;
@@ -37,7 +37,7 @@ pub(super) fn constants(site: &Site<'_, '_>, named: &NamedSizes<'_>, out: &mut F
     }
     let metas = graph.tensor_meta().unwrap_or_default();
     for (nth, meta) in (0..count).zip(metas.iter()) {
-        let path = [PathComponent::Field("tensor_meta"), PathComponent::Index(nth)];
+        let path = path!["tensor_meta", nth];
         let Some(size) = size_of(meta) else {
             site.find(out, &MLX_CONSTANT, meta.raw(), &path, || {
                 format!("constant {nth} has no sizes, or a datatype that MLX does not have")
@@ -82,7 +82,7 @@ pub(super) fn buffers(site: &Site<'_, '_>, out: &mut Findings) {
     let graph = site.graph;
     let metas = graph.tensor_meta().unwrap_or_default();
     for (nth, slot) in (0..).zip(graph.mutable_buffer_map().into_iter().flatten()) {
-        let path = [PathComponent::Field("mutable_buffer_map"), PathComponent::Index(nth)];
+        let path = path!["mutable_buffer_map", nth];
         let tensor = slot.idx();
         let message = match (slot.slot_type(), metas.get(index(tensor))) {
             (SlotType::TensorSlot, Some(meta)) => {

@@ -1,6 +1,5 @@
 //! The attributes of an operator, by the names of their fields.
 
-use alloc::format;
 use alloc::string::{String, ToString};
 
 use pte_flat::bytes::wide;

@@ -1,6 +1,5 @@
 //! The datatypes of an operator's operands.
 
-use alloc::format;
 use alloc::string::String;
 
 use super::Value;

@@ -1,6 +1,5 @@
 //! The shapes of an operator's operands.
 
-use alloc::format;
 use alloc::string::String;
 use core::fmt;
 

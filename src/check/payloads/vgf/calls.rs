@@ -1,6 +1,5 @@
 //! The calls of a delegate: the arguments, against the inputs and outputs of the payload.
 
-use alloc::format;
 use alloc::string::String;
 
 use super::{Resource, TENSOR, UNSET, VGF_ARGS};

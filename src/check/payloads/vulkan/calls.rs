@@ -1,10 +1,9 @@
 //! The calls of a delegate: the arguments, against the inputs and outputs of the graph.
 
-use alloc::format;
 use alloc::string::String;
 
 use super::values::{Kind, Values};
-use super::{Site, VULKAN_ARGS};
+use super::{MOST_DIMENSIONS, Site, VULKAN_ARGS};
 use crate::report::Findings;
 use crate::site::Plan;
 use pte_core::method::Instruction;
@@ -150,6 +149,3 @@ fn pairs<'t>(arg: Tensor<'t>, tensor: VkTensor<'t>) -> impl Iterator<Item = (u64
     let dims = tensor.dims().unwrap_or_default().iter();
     sizes.map(|size| u64::try_from(size).unwrap_or_default()).zip(dims.map(u64::from))
 }
-
-/// The most dimensions of a tensor.
-const MOST_DIMENSIONS: usize = 8;

@@ -1,14 +1,12 @@
 //! The calls in a graph, each by itself: the operator, and the kinds of its arguments.
 
-use alloc::format;
-
 use super::values::Values;
 use super::{Site, VULKAN_CUSTOM, VULKAN_INDEX, VULKAN_MISSING, VULKAN_OPERAND, VULKAN_OPERATOR};
 use crate::release::{OPERATOR_NEWER, is_newer};
 use crate::report::Findings;
-use pte_core::error::PathComponent;
 use pte_core::payload::vulkan::VulkanOperator;
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::Table;
 
@@ -20,7 +18,7 @@ pub(super) fn judge(
     notes: &mut Findings,
 ) {
     for (nth, call) in (0u32..).zip(site.graph.chain().into_iter().flatten()) {
-        let path = [PathComponent::Field("chain"), PathComponent::Index(nth)];
+        let path = path!["chain", nth];
         let (Some(name), Some(args)) = (call.name(), call.args()) else {
             site.find(out, &VULKAN_MISSING, call.raw(), &path, || {
                 "the call has no name or no args".into()

@@ -1,16 +1,14 @@
 //! The order of calls: which tensors have data when they are read, and which share memory.
 
-use alloc::format;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::values::{Kind, Values};
 use super::{Site, VULKAN_MEMORY, VULKAN_ORDER};
 use crate::report::Findings;
-use pte_core::error::PathComponent;
 use pte_core::payload::vulkan::VulkanOperator;
 use pte_flat::bytes::index;
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::view::{Table, Vector};
 use pte_schema::vulkan::view::{GraphTypes, OperatorCall};
 
@@ -47,7 +45,7 @@ pub(super) fn judge(site: &Site<'_, '_>, values: &Values, out: &mut Findings) {
     }
     for (nth, id) in (0u32..).zip(site.graph.output_ids().into_iter().flatten()) {
         if !order.read(id, end) {
-            let path = [PathComponent::Field("output_ids"), PathComponent::Index(nth)];
+            let path = path!["output_ids", nth];
             site.find(out, &VULKAN_ORDER, site.graph.raw(), &path, || {
                 format!("no call writes value {id}, an output of the graph")
             });
@@ -77,8 +75,7 @@ impl<'p> Order<'_, '_, 'p> {
         let uses = || args.iter().filter_map(|id| u32::try_from(id).ok()).zip(arguments.clone());
         for (id, _) in uses().filter(|(_, argument)| argument.is_read()) {
             if let Some(id) = self.each(id, now, 0, |order, id| order.read(id, now)) {
-                let path =
-                    [PathComponent::Field("chain"), PathComponent::Index(now.saturating_sub(1))];
+                let path = path!["chain", now.saturating_sub(1)];
                 self.site.find(out, &VULKAN_ORDER, call.raw(), &path, || {
                     format!("the call reads value {id}, which no call before it writes")
                 });

@@ -1,13 +1,12 @@
 //! The shapes of outputs, for operators whose shapes follow from their tensors alone.
 
-use alloc::format;
 use core::fmt;
 
 use super::values::Values;
-use super::{Site, VULKAN_SHAPE};
+use super::{MOST_DIMENSIONS, Site, VULKAN_SHAPE};
 use crate::report::Findings;
-use pte_core::error::PathComponent;
 use pte_core::payload::vulkan::{ArgumentKind, ShapeRule, VulkanOperator};
+use pte_flat::path;
 use pte_flat::view::Table;
 use pte_schema::vulkan::view::VkTensor;
 
@@ -38,7 +37,7 @@ pub(super) fn judge(site: &Site<'_, '_>, values: &Values, out: &mut Findings) {
             continue;
         }
         let Some(wrong) = differs(operator.shape, reads, output) else { continue };
-        let path = [PathComponent::Field("chain"), PathComponent::Index(nth)];
+        let path = path!["chain", nth];
         site.find(out, &VULKAN_SHAPE, call.raw(), &path, || {
             let name = operator.name;
             format!("{name} writes {output}, and its arguments {} and {}", wrong.0, wrong.1)
@@ -139,9 +138,6 @@ impl fmt::Display for Dims {
         f.write_str("]")
     }
 }
-
-/// The most dimensions of a tensor.
-const MOST_DIMENSIONS: usize = 8;
 
 /// The most tensors whose shapes decide the shape of an output.
 const MOST_TENSORS: usize = 3;

@@ -1,19 +1,19 @@
 //! The values of a graph: kinds, tensors, constants and lists, and the ids of inputs and outputs.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::super::{DELEGATE_KEY_SHORT, DELEGATE_KEY_UNRESOLVED, NamedSize, NamedSizes};
 use super::{
-    Site, VULKAN_CONSTANT, VULKAN_INDEX, VULKAN_MISSING, VULKAN_SIZE, VULKAN_UNREAD, VULKAN_VALUE,
+    MOST_DIMENSIONS, Site, VULKAN_CONSTANT, VULKAN_INDEX, VULKAN_MISSING, VULKAN_SIZE,
+    VULKAN_UNREAD, VULKAN_VALUE,
 };
 use crate::report::Findings;
 use crate::rule::Rule;
-use pte_core::error::PathComponent;
 use pte_core::payload::vulkan::{Argument, ArgumentKind};
 use pte_flat::bytes::{index, wide};
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::{Table, Vector};
 use pte_schema::vulkan::view::{GraphTypes, VkBytes, VkTensor, VkValue};
@@ -165,7 +165,7 @@ pub(super) fn judge(
                 ),
             };
             let (rule, message) = message;
-            let path = [PathComponent::Field(name), PathComponent::Index(nth)];
+            let path = path![name, nth];
             site.find(out, rule, graph.raw(), &path, || message);
         }
     }
@@ -397,9 +397,6 @@ pub(super) fn element_size(datatype: VkDataType) -> Option<u64> {
 
 /// The offset of a constant that is named data.
 const NAMED: u64 = u64::MAX;
-
-/// The most dimensions of a tensor (`kTensorDimLimit`).
-const MOST_DIMENSIONS: usize = 8;
 
 /// The most dimensions of a tensor that is a texture.
 const MOST_OF_TEXTURE: usize = 4;

@@ -1,6 +1,5 @@
 //! The attributes of nodes that are known without the shapes of a call.
 
-use alloc::format;
 use alloc::string::String;
 
 use super::XNNPACK_ATTRIBUTE;

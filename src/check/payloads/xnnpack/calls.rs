@@ -1,7 +1,6 @@
 //! The calls of a graph: the arguments, and the shapes that the nodes compute from them.
 
 use alloc::collections::BTreeSet;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 

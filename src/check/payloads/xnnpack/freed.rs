@@ -4,16 +4,14 @@
 //! assumes to be copied. Compiling copies the filters and biases of most layers, with their scales.
 //! All other constants are used in place. An inline payload stays in memory with the program.
 
-use alloc::format;
-
 use super::value::{Value, Values};
 use super::{Site, XNNPACK_CONSTANT_FREED, XNNPACK_NAMED_FREED, XNNPACK_NAMED_REFERENCED};
 use crate::report::Findings;
 use crate::rule::Rule;
-use pte_core::error::PathComponent;
 use pte_core::payload::ConstantUses;
 use pte_core::payload::xnnpack::{NodeIds, PayloadConstant};
 use pte_flat::bytes::index;
+use pte_flat::path;
 use pte_schema::xnnpack::view::XNodeUnion;
 
 /// Returns whether a node may use a constant in place: it is no layer whose filter and bias are
@@ -73,7 +71,7 @@ fn find(
 ) {
     let nodes = site.root().xnodes();
     let Some(table) = nodes.and_then(|nodes| nodes.get(index(node))) else { return };
-    let path = [PathComponent::Field("xnodes"), PathComponent::Index(node)];
+    let path = path!["xnodes", node];
     site.find(out, rule, table, &path, || {
         format!("each run of the node reads constant {nth}, which {who}")
     });

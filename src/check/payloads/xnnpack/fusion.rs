@@ -5,15 +5,14 @@
 //! twice still reads the removed value.
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
 use alloc::vec::Vec;
 
 use super::value::{External, Values};
 use super::{Site, XNNPACK_ORDER};
 use crate::report::Findings;
-use pte_core::error::PathComponent;
 use pte_core::payload::xnnpack::NodeIds;
 use pte_flat::bytes::index;
+use pte_flat::path;
 use pte_schema::xnnpack::view::XNodeUnion;
 
 /// Checks that no node still reads the output of a removed copy. Call this only if some node is a
@@ -40,7 +39,7 @@ pub(super) fn judge<'p>(site: &Site<'_, 'p>, values: &Values<'p>, out: &mut Find
                 else {
                     return;
                 };
-                let path = [PathComponent::Field("xnodes"), PathComponent::Index(reader)];
+                let path = path!["xnodes", reader];
                 site.find(out, &XNNPACK_ORDER, node, &path, || {
                     format!(
                         "the node reads value {id} twice, and node {producer} copies value {from} to \

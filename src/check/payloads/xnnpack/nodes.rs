@@ -1,6 +1,5 @@
 //! The nodes of a graph: the values that they name, their datatypes, and the bytes of their filters.
 
-use alloc::format;
 use alloc::string::String;
 
 use super::attributes::{self, TRANSPOSE_WEIGHTS};

@@ -1,14 +1,13 @@
 //! The order of the nodes that write and read values.
 
-use alloc::format;
 use alloc::vec::Vec;
 
 use super::value::{External, State, Values};
 use super::{Site, XNNPACK_ORDER};
 use crate::report::Findings;
-use pte_core::error::PathComponent;
 use pte_core::payload::xnnpack::{NO_ID, NodeIds};
 use pte_flat::bytes::index;
+use pte_flat::path;
 use pte_schema::xnnpack::XNNDatatype;
 use pte_schema::xnnpack::view::XNode;
 
@@ -68,7 +67,7 @@ impl<'v, 'p> Order<'v, 'p> {
     ) {
         for &id in ids.inputs() {
             if !self.is_readable(id) {
-                let path = [PathComponent::Field("xnodes"), PathComponent::Index(nth)];
+                let path = path!["xnodes", nth];
                 site.find(out, &XNNPACK_ORDER, node, &path, || {
                     format!("the node reads value {id}, which no node before it writes")
                 });
@@ -76,7 +75,7 @@ impl<'v, 'p> Order<'v, 'p> {
         }
         for &id in ids.outputs() {
             if !self.write(id) {
-                let path = [PathComponent::Field("xnodes"), PathComponent::Index(nth)];
+                let path = path!["xnodes", nth];
                 site.find(out, &XNNPACK_ORDER, node, &path, || {
                     let what =
                         match self.values.get(id).map(|value| (value.constant, value.external)) {
@@ -109,7 +108,7 @@ impl<'v, 'p> Order<'v, 'p> {
                 continue;
             }
             if let Some(tensor) = site.tensor(nth) {
-                let path = [PathComponent::Field("xvalues"), PathComponent::Index(nth)];
+                let path = path!["xvalues", nth];
                 site.find(out, &XNNPACK_ORDER, tensor, &path, || {
                     "no node writes this output of the graph".into()
                 });

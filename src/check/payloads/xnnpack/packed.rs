@@ -5,7 +5,6 @@
 //! numbers of channels, which is 0 for every square filter. The sizes are never compared (format.md §11.3).
 
 use alloc::collections::BTreeMap;
-use alloc::format;
 
 use super::attributes::TRANSPOSE_WEIGHTS;
 use super::shape::Shape;

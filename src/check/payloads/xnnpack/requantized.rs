@@ -3,8 +3,6 @@
 //! The backend computes it in f32 when it creates the layer, and refuses the layer if it is too
 //! large. If it changed the graph before, it frees memory twice then, and aborts.
 
-use alloc::format;
-
 use super::XNNPACK_SCALE;
 use super::value::{Quantization, Value, Wrong};
 

@@ -2,15 +2,14 @@
 
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
-use alloc::format;
 use core::ops::Range;
 
 use super::value::{Scales, Values, is_scale};
 use super::{Site, XNNPACK_QUANTIZATION};
 use crate::report::Findings;
-use pte_core::error::PathComponent;
 use pte_core::payload::xnnpack::PayloadConstant;
 use pte_flat::cost;
+use pte_flat::path;
 
 /// The place of scales.
 pub(super) enum Place<'k> {
@@ -48,7 +47,7 @@ pub(super) fn judge<'p, 'b>(
             }
             Err((at, scale)) => {
                 seen.insert(key, None);
-                let path = [PathComponent::Field("xvalues"), PathComponent::Index(nth)];
+                let path = path!["xvalues", nth];
                 if let Some(tensor) = site.tensor(nth) {
                     site.find(out, &XNNPACK_QUANTIZATION, tensor, &path, || {
                         format!("scale {at} is {scale:?}")

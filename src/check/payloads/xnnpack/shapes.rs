@@ -1,6 +1,5 @@
 //! Computes the shapes of nodes from the shapes of their inputs, as the backend does at each run.
 
-use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::attributes::{KEEP_DIMS, SAME_PADDING, TRANSPOSE_WEIGHTS};

@@ -1,12 +1,11 @@
 //! Numbers that the backend does not read, and that every writer sets.
 
-use alloc::format;
-
 use super::{Site, XNNPACK_UNREAD};
 use crate::report::Findings;
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_core::payload::xnnpack::XnnpackHeader;
 use pte_flat::bytes::wide;
+use pte_flat::path;
 use pte_schema::xnnpack::view::{XNNTensorValue, XNode, XNodeUnion};
 
 /// Judges the length of the header, the numbers of dimensions, and the lists of inputs and outputs.
@@ -42,7 +41,7 @@ impl Unread {
         let (says, has) =
             (u64::from(tensor.num_dims()), tensor.dims().map_or(0, |dims| dims.len()));
         if says != wide(has) {
-            let path = [PathComponent::Field("xvalues"), PathComponent::Index(nth)];
+            let path = path!["xvalues", nth];
             site.find(&mut self.of_values, &XNNPACK_UNREAD, tensor, &path, || {
                 format!("num_dims is {says}, and there are {has} dims")
             });
@@ -65,7 +64,7 @@ impl Unread {
         };
         let has = has.map_or(0, |list| list.len());
         if u64::from(says) != wide(has) {
-            let path = [PathComponent::Field("xnodes"), PathComponent::Index(nth)];
+            let path = path!["xnodes", nth];
             site.find(&mut self.of_nodes, &XNNPACK_UNREAD, node, &path, || {
                 format!("num_dims is {says}, and there are {has} dimensions")
             });

@@ -1,7 +1,6 @@
 //! A value of a graph, and the list of them.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 

@@ -1,7 +1,6 @@
 //! The values of a graph: their kinds, shapes, flags, quantization and constants.
 
 use alloc::collections::BTreeSet;
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -16,10 +15,11 @@ use super::{
     XNNPACK_MISSING, XNNPACK_QUANTIZATION, XNNPACK_RANK,
 };
 use crate::report::Findings;
-use pte_core::error::PathComponent;
+use pte_core::PathComponent;
 use pte_core::payload::xnnpack::{NO_ID, NoConstant, PayloadConstant};
-use pte_flat::bytes::{index, narrow, wide};
+use pte_flat::bytes::{index, len_of, narrow, wide};
 use pte_flat::cost;
+use pte_flat::path;
 use pte_flat::quoted::Quoted;
 use pte_schema::xnnpack::XNNDatatype;
 use pte_schema::xnnpack::view::{
@@ -65,7 +65,7 @@ pub(super) fn judge<'p>(
         if let Err((rule, message)) = judged
             && let Some(value) = all.get(index(nth))
         {
-            let at = [PathComponent::Field("xvalues"), PathComponent::Index(nth)];
+            let at = path!["xvalues", nth];
             site.find(out, rule, value, &at, || message);
         }
     }
@@ -245,7 +245,7 @@ fn constant(site: &Site<'_, '_>, named: &NamedSizes<'_>, nth: u32) -> Result<u64
         (&XNNPACK_CONSTANT, message)
     })?;
     match place {
-        PayloadConstant::Behind(range) => Ok(range.end.saturating_sub(range.start)),
+        PayloadConstant::Behind(range) => Ok(len_of(&range)),
         PayloadConstant::Within { bytes, .. } => Ok(wide(bytes.len())),
         PayloadConstant::Named { key, size } => {
             match named.get(key, site.graph.parts().constants.is_empty()) {

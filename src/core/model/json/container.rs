@@ -2,7 +2,6 @@
 
 use core::fmt;
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::de::{

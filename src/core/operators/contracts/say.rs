@@ -1,6 +1,5 @@
 //! Messages for conditions that do not hold.
 
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 

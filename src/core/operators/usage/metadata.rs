@@ -2,10 +2,11 @@
 //! argument.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use crate::limits::MOST_DIMENSIONS;
+use crate::pte::tensor_at;
 use pte_schema::program::view::{ExecutionPlan, KernelTypes, Tensor};
 use pte_schema::scalar::ScalarType;
 
@@ -24,7 +25,7 @@ impl CallMetadata {
         for value in plan.values().into_iter().flatten() {
             let number = tensor(plan, value.val()).map(|tensor| {
                 let dtype = tensor.scalar_type();
-                let order = tensor.dim_order().into_iter().flatten().take(MAX_DIMENSIONS);
+                let order = tensor.dim_order().into_iter().flatten().take(MOST_DIMENSIONS);
                 let order: Vec<u8> = order.collect();
                 let text: Vec<_> = order.iter().map(u8::to_string).collect();
                 let next = metadata.different.len();
@@ -61,10 +62,7 @@ impl CallMetadata {
 /// Returns the tensor that selects the kernel for an argument: the argument, or the first tensor of
 /// a list. The tensors of a list are assumed to be alike.
 fn tensor<'a>(plan: ExecutionPlan<'a>, value: Option<KernelTypes<'a>>) -> Option<Tensor<'a>> {
-    let at = |index: i32| match plan.values()?.get(usize::try_from(index).ok()?)?.val() {
-        Some(KernelTypes::Tensor(tensor)) => Some(tensor),
-        _ => None,
-    };
+    let at = |index: i32| tensor_at(plan, index);
     match value? {
         KernelTypes::Tensor(tensor) => Some(tensor),
         KernelTypes::TensorList(list) => at(list.items()?.get(0)?),
@@ -72,6 +70,3 @@ fn tensor<'a>(plan: ExecutionPlan<'a>, value: Option<KernelTypes<'a>>) -> Option
         _ => None,
     }
 }
-
-/// The largest number of dimensions of a tensor in the runtime.
-const MAX_DIMENSIONS: usize = 16;

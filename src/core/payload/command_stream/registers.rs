@@ -66,7 +66,7 @@ struct MapRegisters {
 impl Registers {
     /// Returns the registers of a processor at the start of a stream.
     pub fn new(processor: Processor) -> Self {
-        let (narrow, large) = (alloc::vec![0; CODES], alloc::vec![None; CODES]);
+        let (narrow, large) = (vec![0; CODES], vec![None; CODES]);
         Self { narrow: narrow.into(), large: large.into(), processor }
     }
 

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use super::super::Unreadable;
 use super::super::format::Region;
 use super::super::graph::{Builder, DataPlace, Datatype, Ends, Graph, Operator};
+use crate::limits::MOST_DIMENSIONS;
 use pte_flat::bytes::{index, until_nul};
 use pte_flat::cost;
 use pte_flat::desc::{Kind, Number};
@@ -20,7 +21,7 @@ pub(super) fn graph<'p>(region: &Region<'_, 'p>) -> Result<Graph<'p>, Unreadable
     let constants = root.num_constant_tensors();
     let metas = root.tensor_meta().unwrap_or_default();
     // The data of each tensor: constants are found by their names.
-    let mut data = alloc::vec![None; metas.len()];
+    let mut data = vec![None; metas.len()];
     for slot in root.named_slots().into_iter().flatten() {
         let tensor = slot.slot().and_then(tensor).filter(|&id| id < constants);
         let key = slot.name().map(until_nul).filter(|key| !key.is_empty());
@@ -76,8 +77,8 @@ fn tensor(slot: SlotVariant<'_>) -> Option<u32> {
 fn size(meta: TensorMeta<'_>) -> Option<u64> {
     let shape = meta.shape().unwrap_or_default();
     let mut bytes = ScalarType(meta.scalar_type()).element_size()?;
-    // The backend refuses more than 16 dimensions.
-    for size in shape.iter().take(16) {
+    // The backend refuses more dimensions.
+    for size in shape.iter().take(MOST_DIMENSIONS) {
         bytes = bytes.checked_mul(u64::try_from(size.value()).ok()?)?;
     }
     Some(bytes)

@@ -5,7 +5,6 @@
 //! children, nor compare the ranges of files with the payload.
 
 use alloc::collections::BTreeSet;
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -108,7 +107,7 @@ fn has_odd_name(contents: &Value) -> bool {
 /// node comes before the only folder that contains it, and the last node is the root.
 fn files(contents: &Value) -> Option<Vec<(String, Range<u64>)>> {
     let nodes = contents.get("nodes")?.as_array().filter(|nodes| nodes.len() <= MOST_NODES)?;
-    let mut folders: Vec<Option<(u32, &str)>> = alloc::vec![None; nodes.len()];
+    let mut folders: Vec<Option<(u32, &str)>> = vec![None; nodes.len()];
     let mut used = BTreeSet::new();
     for (folder, node) in (0u32..).zip(nodes) {
         for (name, child) in node.get("children")?.as_object()? {

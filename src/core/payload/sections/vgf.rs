@@ -3,8 +3,6 @@
 //! ExecuTorch passes the payload to Arm's library. The layout was taken from genuine files of
 //! version 0.5.
 
-use alloc::format;
-
 use super::{Head, Section, Sections, magic};
 use crate::backend::magic::VGF;
 use crate::payload::Unreadable;

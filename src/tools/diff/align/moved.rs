@@ -3,7 +3,6 @@
 use core::hash::{Hash, Hasher};
 use std::hash::DefaultHasher;
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::Pair;

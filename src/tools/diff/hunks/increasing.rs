@@ -1,6 +1,5 @@
 //! The longest increasing subsequence.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::diff::writers::NONE;

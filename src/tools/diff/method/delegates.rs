@@ -1,7 +1,6 @@
 //! Delegates: backends, payloads and compile specs.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -9,6 +8,7 @@ use super::Method;
 use crate::diff::digest::Sha;
 use crate::diff::plan::Plan;
 use crate::diff::{Class, describe, text};
+use pte_flat::bytes::len_of;
 use pte_flat::view::List;
 use pte_schema::program::view::{CompileSpec, InstructionArguments};
 
@@ -118,9 +118,7 @@ impl Method<'_, '_, '_, '_> {
                 let text = |plan: &Plan<'_, '_>, index, sha| {
                     let range = plan.delegate_view(index).map(|view| plan.pte.delegate_range(view));
                     Some(match range {
-                        Some(Ok(Some(range))) => {
-                            text::data(text::bytes(range.end.saturating_sub(range.start)), sha)
-                        }
+                        Some(Ok(Some(range))) => text::data(text::bytes(len_of(&range)), sha),
                         Some(Err(error)) => text::shown(format!("broken ({})", error.code())),
                         _ => text::shown("none"),
                     })

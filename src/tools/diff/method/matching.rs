@@ -1,6 +1,5 @@
 //! Matches values of two methods, and reports the differences between matched ones.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 

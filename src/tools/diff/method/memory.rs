@@ -1,6 +1,5 @@
 //! Compares memory plans: arenas, and the places of tensors in them.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 

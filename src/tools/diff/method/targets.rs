@@ -1,6 +1,5 @@
 //! Compares jump targets.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::diff::align::Pair;

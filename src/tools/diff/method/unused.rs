@@ -3,9 +3,7 @@
 //! A runtime creates every tensor when it loads a method, used or not. An unused tensor has no use to
 //! match it by, so the unused values of both methods are compared as multisets of digests.
 
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::Method;

@@ -8,10 +8,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::RecordedModules;
-use pte_core::file::source::Source;
-use pte_core::foreign::ForeignFormat;
-use pte_core::handle::{OpenError, ReadVec};
+use pte_core::handle::ReadVec;
 use pte_core::payload::{Section, Sections, Unreadable};
+use pte_core::{ForeignFormat, OpenError, Source};
 use pte_flat::cost;
 
 impl RecordedModules {

@@ -1,6 +1,6 @@
 //! What backends and kernels take of the pools, by upstream's `backends/*/runtime` and `kernels`.
 
-use pte_core::backend::Backend;
+use pte_core::Backend;
 use pte_core::release::Release;
 use pte_schema::program::view::Operator;
 
