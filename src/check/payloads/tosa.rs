@@ -376,7 +376,7 @@ impl<'s> Site<'s> {
                 values.all.push(value);
             }
             Entry::Occupied(_) => self.find(out, &TOSA_VALUE, value.at, value.element, || {
-                format!("there are two values {}", Quoted(name))
+                format!("duplicate value name {}", Quoted(name))
             }),
         }
     }

@@ -1,5 +1,5 @@
-//! Loops: at most three iterations are interpreted, fewer if one changes nothing. If values still change, those that the
-//! loop modifies become unknown.
+//! Loops: at most three iterations are interpreted, fewer if one changes nothing. If values still change, those that
+//! the loop modifies become unknown.
 
 use super::AbstractInterpreter;
 use super::chain::{Walk, keep_first};
