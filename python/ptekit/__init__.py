@@ -5,7 +5,7 @@
 [Value(2, Tensor float32[2, 8])]
 
 Files may be untrusted: none makes the library crash, hang or use much memory. The work is done without
-the interpreter's lock, so threads run side by side.
+the interpreter's lock, so threads run in parallel.
 """
 
 from __future__ import annotations

@@ -132,7 +132,8 @@ impl<'d> Checker<'d> {
     ///
     /// # Errors
     ///
-    /// [`OpenError::Source`] if reading fails, [`OpenError::Memory`] if memory is short.
+    /// [`OpenError::Source`] if reading fails, [`OpenError::Memory`] if there is no memory for a part of the file that
+    /// is read. Other failed allocations end the process.
     pub fn check<S: Source>(&self, handle: &Handle<S>) -> Result<Report, OpenError<S::Error>> {
         self.check_with_progress(handle, |_| {})
     }
@@ -151,8 +152,8 @@ impl<'d> Checker<'d> {
     ///
     /// # Errors
     ///
-    /// [`OpenError::Refused`] with the first place that breaks a rule of the structure, or
-    /// [`OpenError::Memory`] if memory is short.
+    /// [`OpenError::Refused`] with the first place that breaks a rule of the structure, or [`OpenError::Memory`] if
+    /// there is no memory for a part of the file that is read. Other failed allocations end the process.
     pub fn check_bytes(&self, bytes: &[u8]) -> Result<Report, OpenError<PastEnd>> {
         self.judge_all(&File::read_with(bytes, &self.limits)?, &bytes, |_| {})
     }

@@ -180,7 +180,6 @@ pub static UNJUDGED: &[(&str, &str)] = &[
     ("8.2 64fa85e5de", "The index is a number that the program computes while it runs."),
     ("8.2 652cc5a8d3", "It is about the sizes that tensors get when the method runs."),
     ("8.2 c0cef6cf65", "Of a bundle only the program is judged; its test data is shown."),
-    ("8.2 #22237", "What is inside a payload is the backend's own format."),
     (
         "8.3.15",
         "How much memory a method is given to load into is the caller's choice; such a list is no fault.",
@@ -203,7 +202,7 @@ pub static PARTLY: &[(&str, &str)] = &[
     ("7.4.6", "That the layouts are equal is judged where the data is given."),
     (
         "7.4.21",
-        "What a backend accepts is its own format: graphs of ten backends are judged, and how others begin.",
+        "What a backend accepts is its own format: payloads of ten backends are judged, and how others begin.",
     ),
     (
         "7.4.28",
@@ -211,8 +210,14 @@ pub static PARTLY: &[(&str, &str)] = &[
     ),
     ("7.4.33", "Whether another loop ends depends on what its kernels compute."),
     ("7.4.35", "What an operator that is not the official runtime's takes is not in the file."),
-    ("7.4.43", "Values that a loop modifies are unknown after its first backward jump."),
-    ("7.4.44", "Values that a loop modifies are unknown after its first backward jump."),
+    (
+        "7.4.43",
+        "At most four runs and three iterations of a loop are interpreted; later ones are judged by facts that hold in any order of the instructions.",
+    ),
+    (
+        "7.4.44",
+        "At most four runs and three iterations of a loop are interpreted; later ones are judged by facts that hold in any order of the instructions.",
+    ),
     (
         "7.5.9",
         "The memory is the caller's; that the method declares an arena for the tensor is judged.",
@@ -248,6 +253,10 @@ pub static PARTLY: &[(&str, &str)] = &[
     (
         "8.2 7ceccdfdae",
         "The memory is the caller's; that the method declares an arena for the tensor is judged.",
+    ),
+    (
+        "8.2 #22237",
+        "How many inputs and outputs there are is in the context binary, whose layout is Qualcomm's.",
     ),
     ("8.2 c4983ce1f7", "Whether another loop ends depends on what its kernels compute."),
     (

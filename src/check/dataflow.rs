@@ -2,10 +2,10 @@
 //!
 //! A method runs more than once and its values are kept in between. So an instruction may also
 //! affect earlier instructions, in the next run. If any instruction changes a value, the method is
-//! interpreted abstractly, run after run until one changes nothing (`interpreter.rs`). Each
-//! instruction is judged in the state at that point (`judge.rs`). What changes on and on is judged
-//! without the order of the instructions (`flow_insensitive.rs`). If no instruction changes a value,
-//! each call is judged by itself, with the values of the file.
+//! interpreted abstractly, for at most four runs, or until one changes nothing (`interpreter.rs`). Each
+//! instruction is judged in the state at that point (`judge.rs`). If values still change, the method is
+//! judged without the order of the instructions (`flow_insensitive.rs`). If no instruction changes a
+//! value, each call is judged by itself, with the values of the file.
 
 use self::interpreter::AbstractInterpreter;
 pub(super) use self::judge::Judge;

@@ -1,6 +1,6 @@
 //! The payloads of delegates: whether their backend can read them, and what it does with them.
 //!
-//! Payloads of a backend whose layout is unknown are not judged.
+//! Payloads of backends without rules are not judged: there are no genuine samples.
 
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
@@ -52,9 +52,9 @@ rules! {
         Refuses ["6.6", "7.4.21", "7.7.23", "8.2 80198ca5d2", "11.1", "11.9", "11.11"];
     PAYLOAD_STRUCTURE = Error "payload-structure"
         "A payload of TOSA has the header, the sections and the tables of its format."
-        "The backend refuses it, or reads past it: few of these backends compare sizes."
+        "The reference model refuses the payload, or crashes."
         "Lower the model again with the backend of a current release."
-        Misreads ["11.7"];
+        Crashes ["11.7"];
     DELEGATE_KEY_UNRESOLVED = Error "delegate-key-unresolved"
         "The data that a payload uses by a key is in the program or in one of the .ptd files."
         "The backend refuses its payload, or reads through a null pointer where no data has a key."
@@ -76,7 +76,8 @@ struct BackendRules {
     judge: fn(&mut Judge<'_, '_, '_, '_>, &Subject<'_>, &mut Bytes<'_>) -> Result<(), Unreadable>,
 }
 
-/// The backends whose payloads are judged by rules. Of other payloads only the structure is proven.
+/// The backends whose payloads are judged by rules. Other payloads in a program are not judged: there are no
+/// genuine samples. Without the feature `json`, only the structure of Core ML's payloads is proven.
 static JUDGED: &[BackendRules] = &[
     xnnpack::JUDGED,
     vulkan::JUDGED,
@@ -91,12 +92,12 @@ static JUDGED: &[BackendRules] = &[
     coreml::JUDGED,
 ];
 
-/// Returns the rules for the payloads of a backend; `None` if only the structure is proven.
+/// Returns the rules for the payloads of a backend; `None` for other backends.
 fn rules_of(backend: Backend) -> Option<&'static BackendRules> {
     JUDGED.iter().find(|rules| rules.backend == backend)
 }
 
-/// Returns whether the payloads of a backend are judged by rules. Of other payloads only the structure is proven.
+/// Returns whether the payloads of a backend are judged by rules. Other payloads in a program are not judged.
 pub(crate) fn judges_payloads_of(backend: Backend) -> bool {
     rules_of(backend).is_some()
 }

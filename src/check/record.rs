@@ -23,7 +23,7 @@ rules! {
     "record";
 
     RECORD_CHECKSUM = Error "record-checksum"
-        "The members of an ETRecord have the checksums that its directory says."
+        "Each member of an ETRecord has the CRC-32 that the central directory gives."
         "The inspector refuses the record."
         "The file is damaged: get it again from its source."
         Refuses ["10"];
@@ -105,8 +105,7 @@ impl Site<'_> {
     fn judge(&self, bytes: &[u8], out: &mut Findings) {
         let found = checksum(bytes);
         if let Some(known) = self.member.checksum.filter(|known| *known != found) {
-            let message =
-                || format!("the checksum is {found:#010x}, and the directory has {known:#010x}");
+            let message = || format!("the checksum is {found:#010x}: expected {known:#010x}");
             return self.find(&RECORD_CHECKSUM, 0, message, out);
         }
         match self.member.name {

@@ -32,7 +32,7 @@ mod mermaid;
 /// backend is known or not; inputs, outputs and what several instructions write are nodes too. The
 /// arguments of a call that are constants are in its box, with a dot for each one that flows along an
 /// edge. The value that flows is on the edge: its index, dtype, sizes, and its name if it has one.
-/// Where there are jumps, dotted edges lead from one straight piece to the next. The file does not say
+/// Where there are jumps, dotted edges lead from one basic block to the next. The file does not say
 /// what a call writes. Signatures say it for the official runtime's operators; of other operators, the
 /// results are the arguments that are named twice, or else the last argument; of a delegate, they are
 /// the tensors that are not initialized before the call.
@@ -98,8 +98,8 @@ pub(super) struct Graph {
     /// Draw constants as nodes, and not in the calls that use them.
     #[arg(long)]
     constants: bool,
-    /// Open the delegates of XNNPACK, Vulkan, TOSA, MLX and the native backend: draw the nodes of
-    /// their payloads.
+    /// Open the delegates of XNNPACK, Vulkan, TOSA, MLX, Core ML, Ethos-U and the native backend:
+    /// draw the nodes of their payloads.
     #[arg(long)]
     payloads: bool,
     /// Instructions and nodes of payloads that are drawn at most; JSON has no limit.

@@ -14,9 +14,9 @@ use super::text::{bytes, count, links_note};
 
 /// Write a row about each of many files
 ///
-/// Rows are Parquet or NDJSON, in parts of at most 50,000, in the folder that -o names. A file that is
-/// refused or cannot be read is a row too. Folders are searched for .pte and .ptd files. Links in
-/// them are not followed without --follow; a path that is given may be a link.
+/// Rows are Parquet or NDJSON, in parts of at most --part-rows rows (50,000), in the folder that -o
+/// names. A file that is refused or cannot be read is a row too. Folders are searched for .pte and .ptd
+/// files. Links in them are not followed without --follow; a path that is given may be a link.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

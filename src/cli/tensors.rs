@@ -29,9 +29,9 @@ use super::{Common, Format, input, json, refusal, text};
 /// List every tensor and named blob
 ///
 /// Lists the tensors of a program by method and value, then its named data, then the constants in its
-/// XNNPACK payloads by method, delegate and value, then the named data that other payloads request; or
-/// the entries of a .ptd; or the constants of an XNNPACK payload that is a file. Named data that a
-/// payload uses is listed twice, but with --largest once.
+/// payloads of XNNPACK, TOSA and Core ML by method, delegate and value, then the named data that other
+/// payloads request; or the entries of a .ptd; or the constants of such a payload that is a file. Named
+/// data that a payload uses is listed twice, but with --largest once.
 /// `bytes` is the size in the file, or the size of the shape for data elsewhere.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -45,8 +45,8 @@ Examples:
 
 Exit status: 0 listed, 1 broken, of another kind, or nothing with the --key, 2 usage, 3 not readable")]
 pub(super) struct Tensors {
-    /// .pte and .ptd files, XNNPACK payloads, or - for standard input. Of several, JSON
-    /// is a document for each.
+    /// .pte and .ptd files, payloads of XNNPACK, TOSA and Core ML, or - for standard input. Of
+    /// several, JSON is a document for each.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Add the sha256 of the bytes.
@@ -76,7 +76,7 @@ pub(super) struct Tensors {
 enum Opened {
     /// A program or named data.
     Model(Box<Input>),
-    /// A payload of XNNPACK.
+    /// A payload of XNNPACK, TOSA or Core ML.
     Payload(Box<OtherInput>),
 }
 
@@ -210,7 +210,7 @@ impl Tensors {
         Ok(is_found)
     }
 
-    /// Lists the constants of an XNNPACK payload that is a file, and returns whether there are any.
+    /// Lists the constants of a payload that is a file, and returns whether there are any.
     fn list_payload(&self, payload: &OtherInput, out: &mut Output) -> Result<bool, Problem> {
         let contents = payload.file.contents().into_iter();
         let rows = contents.flat_map(ConstantRow::of_payload).map(Row::Constant);

@@ -214,11 +214,11 @@ pub enum Unreadable {
         /// The description of the defect.
         why: &'static str,
     },
-    /// The directory of an archive is longer than is read.
+    /// The central directory of an archive is longer than is read.
     Directory {
-        /// The position of the directory.
+        /// The position of the central directory.
         at: u64,
-        /// The length of the directory in bytes.
+        /// The length of the central directory in bytes.
         len: u64,
         /// The maximum length.
         most: u64,
@@ -257,7 +257,7 @@ impl fmt::Display for Unreadable {
             Self::Directory { len, most, .. } => {
                 write!(
                     f,
-                    "too many members: their directory has {len} bytes, and at most {most} are read"
+                    "too many members: the central directory has {len} bytes, and at most {most} are read"
                 )
             }
             Self::Sections { most } => write!(f, "the payload has more than {most} sections"),

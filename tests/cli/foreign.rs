@@ -171,7 +171,7 @@ fn damaged_profiles_and_records_have_a_place() {
             record,
             directory,
             "archive",
-            "members overlap, are out of order or behind the directory",
+            "members overlap, are out of order or behind the central directory",
         ),
     ] {
         let path = folder.path().join(name);

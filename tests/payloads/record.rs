@@ -103,7 +103,7 @@ fn a_long_directory_is_refused() {
     assert_eq!(members(&record(30_000)).unwrap().len(), 30_001);
     let why = members(&record(50_000)).unwrap_err();
     let expected =
-        "too many members: their directory has 5300057 bytes, and at most 4194304 are read";
+        "too many members: the central directory has 5300057 bytes, and at most 4194304 are read";
     assert!(why.contains(expected), "{why}");
 }
 
@@ -145,18 +145,18 @@ fn a_record_of_many_gigabytes_is_read() {
     assert!(found.directory.unwrap() > 5 << 30);
 }
 
-/// Both records at the end have the place of the directory: readers differ in which they use.
+/// Both records at the end have the place of the central directory: readers differ in which they use.
 #[test]
 fn the_two_ends_of_an_archive_agree() {
     let good = archive::torch(&[("a/data.pkl", b"x"), ("a/version", b"3")]);
     assert_eq!(Archive::of_bytes(&good).unwrap().members.len(), 2);
     let (end, locator, end64) = (good.len() - 22, good.len() - 42, good.len() - 98);
-    let zip64 = "the ZIP64 end of the directory";
+    let zip64 = "the ZIP64 end of central directory record";
     for (at, what) in [
-        (end + 8, "the end of the directory"),
-        (end + 12, "the end of the directory"),
-        (end + 16, "the end of the directory"),
-        (end + 20, "the end of the directory"),
+        (end + 8, "the end of central directory record"),
+        (end + 12, "the end of central directory record"),
+        (end + 16, "the end of central directory record"),
+        (end + 20, "the end of central directory record"),
         (locator + 4, zip64),
         (locator + 8, zip64),
         (locator + 16, zip64),
@@ -164,8 +164,8 @@ fn the_two_ends_of_an_archive_agree() {
         (end64 + 4, zip64),
         (end64 + 16, zip64),
         (end64 + 24, zip64),
-        (end64 + 40, "the end of the directory"),
-        (end64 + 48, "the end of the directory"),
+        (end64 + 40, "the end of central directory record"),
+        (end64 + 48, "the end of central directory record"),
     ] {
         let mut bytes = good.clone();
         bytes[at] ^= 1;
@@ -328,10 +328,10 @@ fn a_damaged_record_has_the_place_of_the_damage() {
             directory + 44,
             0xffff,
             directory,
-            "members overlap, are out of order or behind the directory",
+            "members overlap, are out of order or behind the central directory",
         ),
-        (28, 0xffff, 0, "a member would not end in front of the directory"),
-        (end, 0, end, "the end of the directory"),
+        (28, 0xffff, 0, "a member would not end in front of the central directory"),
+        (end, 0, end, "the end of central directory record"),
     ] {
         let mut bytes = whole.clone();
         bytes[at..at + 2].copy_from_slice(&u16::to_le_bytes(value));

@@ -1,9 +1,11 @@
-//! The abstract interpreter: runs a method on the known facts about its values, until a run changes nothing.
+//! The abstract interpreter: runs a method on the known facts about its values, for at most four runs, or until one
+//! changes nothing.
 //!
 //! Each instruction is judged in the state at that point. At a join point, a value may be what it
 //! is on any of the paths, and what is wrong on one of them is reported. A loop is repeated a few
 //! times; if iterations still change values, every value that the loop modifies is set to unknown,
-//! and `flow_insensitive.rs` judges the method once more. Unknown values have no findings.
+//! and `flow_insensitive.rs` judges the method once more. Unknown values have no findings, except as dimensions and
+//! ranges (`kernel-shape`, `quantized-contract`).
 
 use alloc::vec::Vec;
 
@@ -80,8 +82,8 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         }
     }
 
-    /// Runs the method again and again, since values are kept between runs, until a run changes nothing or has an
-    /// Error.
+    /// Runs the method several times, since values are kept between runs: at most [`MOST_RUNS`], and until a run
+    /// changes nothing or has an Error.
     pub(super) fn run(mut self, out: &mut Findings) {
         for _ in 0..MOST_RUNS {
             let before = self.is_later_run.then(|| self.state.clone());

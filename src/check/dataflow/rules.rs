@@ -6,7 +6,7 @@ rules! {
     "flow";
 
     MOVE_TYPE = Error "move-type"
-        "A value is of the kind that the call, jump, free, list or input asks for that uses it, also after a move has put it there."
+        "A value has the kind that its user (a call, jump, free, list or input) expects, also after a move."
         "The value is of another kind than planned: a kernel's conversion aborts, and a jump is refused."
         "Change the call in the model to what the operator takes, or export it again with a current release."
         Crashes ["6.5", "7.4.40", "7.4.41", "7.7.16"];
@@ -26,7 +26,7 @@ rules! {
         "Export the program again with memory planned for its outputs."
         Misreads ["6.5", "7.4.41"];
     RESULT_TYPE = Error "result-type"
-        "The result of a primitive operator is of the kind that the call, jump, free, list or input asks for that uses it."
+        "The result of a primitive operator has the kind that its user (a call, jump, free, list or input) expects."
         "The result replaces the value together with its kind: a kernel's conversion aborts, and a jump is refused."
         "Change the call in the model to what the operator takes, or export it again with a current release."
         Crashes ["6.5", "7.4.42", "7.7.16"];

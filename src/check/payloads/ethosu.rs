@@ -14,7 +14,7 @@ use pte_core::Backend;
 use pte_core::payload::Unreadable;
 use pte_core::payload::command_stream::registers::Access;
 use pte_core::payload::command_stream::{SCRATCH, Step, WEIGHTS, decode};
-use pte_core::payload::ethosu::{Blocks, End};
+use pte_core::payload::ethosu::{Blocks, Port};
 use pte_flat::bytes::len_of;
 
 rules! {
@@ -58,8 +58,8 @@ fn judge(
     };
     let blocks = Blocks::new(&sections);
     let mut site = Site { judge, payload };
-    let ends = [site.ends(&blocks, 0, bytes), site.ends(&blocks, 1, bytes)];
-    if let [Some(inputs), Some(outputs)] = ends {
+    let ports = [site.ports(&blocks, 0, bytes), site.ports(&blocks, 1, bytes)];
+    if let [Some(inputs), Some(outputs)] = ports {
         let count = inputs.len().saturating_add(outputs.len());
         site.judge.arguments(
             payload.users,
@@ -130,37 +130,37 @@ impl Site<'_, '_, '_, '_, '_, '_> {
     }
 
     /// Reads the inputs (0) or outputs (1), and judges their places.
-    fn ends(&mut self, blocks: &Blocks, which: usize, bytes: &mut Bytes<'_>) -> Option<Vec<End>> {
-        let Some(range) = blocks.ends.get(which).cloned().flatten() else {
+    fn ports(&mut self, blocks: &Blocks, which: usize, bytes: &mut Bytes<'_>) -> Option<Vec<Port>> {
+        let Some(range) = blocks.ports.get(which).cloned().flatten() else {
             // Without a block there are none, unless they are named data.
             return (!blocks.is_external).then(Vec::new);
         };
         let at = range.start;
         let block = self.read(range, bytes)?;
-        let ends = match End::all(&block) {
-            Ok(ends) => ends,
+        let ports = match Port::all(&block) {
+            Ok(ports) => ports,
             Err(wrong) => {
                 self.find(&ETHOSU_CALL, at.saturating_add(wrong.at), || wrong.why.into());
                 return None;
             }
         };
-        for end in &ends {
-            let (size, start) = (blocks.scratch, u64::from(end.offset));
-            let last = start.saturating_add(end.bytes());
+        for port in &ports {
+            let (size, start) = (blocks.scratch, u64::from(port.offset));
+            let last = start.saturating_add(port.bytes());
             if last > size {
                 self.find(&ETHOSU_CALL, at, || {
                     format!("a tensor at bytes {start:#x} to {last:#x} of {size:#x} bytes of scratch memory")
                 });
             }
         }
-        Some(ends)
+        Some(ports)
     }
 }
 
 /// Returns what is wrong with argument `nth` of a call. The runtime copies an input to the scratch memory before it
 /// compares its size.
 fn unfit(
-    inputs: &[End],
+    inputs: &[Port],
     scratch: u64,
     plan: &Plan<'_, '_>,
     nth: usize,

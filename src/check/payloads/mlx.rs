@@ -48,7 +48,7 @@ rules! {
         LOWER_AGAIN
         Crashes ["11.9"];
     MLX_SLOT = Error "mlx-slot"
-        "The inputs and outputs of an MLX graph are tensors and integers that it has, and the mutable buffers tensors."
+        "Each input and output of an MLX graph is one of its tensors or integers, and each mutable buffer is one of its tensors."
         "The loader refuses the graph, or each run ends with an error."
         LOWER_AGAIN
         Refuses ["11.9"];
@@ -73,7 +73,7 @@ rules! {
         LOWER_AGAIN
         Refuses ["11.9"];
     MLX_ATTRIBUTE = Error "mlx-attribute"
-        "The numbers, lists and texts of an MLX instruction are some that the backend takes."
+        "The numbers, lists and texts of an MLX instruction are valid for the backend."
         "The run ends with an error when it comes to the instruction. A loop reads past a list."
         LOWER_AGAIN
         Misreads ["11.9"];

@@ -26,18 +26,18 @@ rules! {
     "native";
 
     NATIVE_VALUE = Error "native-value"
-        "Each value of a native graph is made once, before a node or an output names it, and no two nodes have one name."
-        "Upstream's `validate_program` refuses the graph: it does not run before a program is loaded."
+        "Each value of a native graph is defined once, before a node or an output names it, and no two nodes have one name."
+        "Upstream's `validate_program` refuses the graph. Loading a program does not call it."
         LOWER_AGAIN
         Refuses ["11.8"];
     NATIVE_META = Error "native-meta"
         "The inputs, outputs and mutable buffers of a native graph have a datatype and a shape."
-        "Upstream's `validate_program` refuses the graph: it does not run before a program is loaded."
+        "Upstream's `validate_program` refuses the graph. Loading a program does not call it."
         LOWER_AGAIN
         Refuses ["11.8"];
     NATIVE_LIST = Error "native-list"
-        "A list of a native graph that says which numbers or tensors of another one are used is as long as that one."
-        "Upstream's `validate_program` refuses the graph: it does not run before a program is loaded."
+        "`refs` and `has_value` in an argument of a native graph are as long as the list that they describe."
+        "Upstream's `validate_program` refuses the graph. Loading a program does not call it."
         LOWER_AGAIN
         Refuses ["11.8"];
 }

@@ -10,7 +10,7 @@ use crate::rule::rules;
 use crate::site::Plan;
 use pte_core::Backend;
 use pte_core::limits::MOST_DIMENSIONS;
-use pte_core::payload::openvino::{End, Model};
+use pte_core::payload::openvino::{Model, Port};
 use pte_core::payload::{Sections, Unreadable};
 use pte_flat::bytes::{len_of, wide};
 use pte_flat::cost;
@@ -23,7 +23,7 @@ rules! {
     "openvino";
 
     OPENVINO_MODEL = Error "openvino-model"
-        "A payload of OpenVINO's CPU plugin has its parts one behind the other, and a model of whole XML, with inputs, outputs, and constants that are inside the payload."
+        "The parts of a payload of OpenVINO's CPU plugin follow one another without gaps. Its model is well-formed XML with inputs or outputs, and its constants lie in the payload."
         "OpenVINO refuses the payload."
         LOWER_AGAIN
         Refuses ["11.7", "11.15"];
@@ -67,7 +67,7 @@ fn model(payload: &Subject<'_>, bytes: &mut Bytes<'_>) -> Result<Option<Model>, 
     let [custom, constants, model] = sections.as_slice() else { return Ok(None) };
     for (part, next) in [(custom, constants), (constants, model)] {
         if part.range.end != next.range.start {
-            let why = "a part of the payload is not behind the part in front of it";
+            let why = "two parts of the payload overlap or have a gap between them";
             return Err(Unreadable::Package { at: next.range.start, why });
         }
     }
@@ -88,14 +88,14 @@ fn calls(judge: &mut Judge<'_, '_, '_, '_>, users: &[User], model: &Model) {
         let args = call.args().unwrap_or_default();
         let message = if args.len() != count {
             let has = args.len();
-            Some(format!("the call has {has} arguments, and the model {count} inputs and outputs"))
+            Some(format!("the call has {has} arguments: the model has {count} inputs and outputs"))
         } else if !judge.work.pay(wide(count)) {
             Some("the calls name more arguments than are judged".into())
         } else {
             cost::charge(count);
-            let ends = model.inputs.iter().chain(&model.outputs);
-            ends.zip(args.iter()).enumerate().find_map(|(nth, (end, arg))| {
-                let why = wrong(plan, arg, end, nth < model.inputs.len())?;
+            let ports = model.inputs.iter().chain(&model.outputs);
+            ports.zip(args.iter()).enumerate().find_map(|(nth, (port, arg))| {
+                let why = wrong(plan, arg, port, nth < model.inputs.len())?;
                 Some(format!("argument {nth}: {why}"))
             })
         };
@@ -106,9 +106,9 @@ fn calls(judge: &mut Judge<'_, '_, '_, '_>, users: &[User], model: &Model) {
 }
 
 /// Returns what is wrong with an argument for an input or output.
-fn wrong(plan: &Plan<'_, '_>, arg: i32, end: &End, is_input: bool) -> Option<String> {
-    let element = Quoted(&end.element);
-    let has = |nth: usize, size: u64| end.dims.get(nth).is_some_and(|dim| dim.contains(&size));
+fn wrong(plan: &Plan<'_, '_>, arg: i32, port: &Port, is_input: bool) -> Option<String> {
+    let element = Quoted(&port.element);
+    let has = |nth: usize, size: u64| port.dims.get(nth).is_some_and(|dim| dim.contains(&size));
     let (found, is_same_shape) = match plan.value(arg.into())? {
         KernelTypes::Tensor(tensor) => {
             let sizes = tensor.sizes().unwrap_or_default();
@@ -119,28 +119,28 @@ fn wrong(plan: &Plan<'_, '_>, arg: i32, end: &End, is_input: bool) -> Option<Str
                 match tensor.shape_dynamism() {
                     TensorShapeDynamism::STATIC => has(nth, size),
                     TensorShapeDynamism::DYNAMIC_BOUND => {
-                        end.dims.get(nth).is_some_and(|dim| *dim.start() <= size)
+                        port.dims.get(nth).is_some_and(|dim| *dim.start() <= size)
                     }
                     _ => true,
                 }
             };
-            let is_same = sizes.len() == end.dims.len() && sizes.iter().enumerate().all(is_size);
+            let is_same = sizes.len() == port.dims.len() && sizes.iter().enumerate().all(is_size);
             (tensor.scalar_type(), is_same)
         }
         // The backend makes a tensor of one element.
-        KernelTypes::Int(_) if is_input => (ScalarType::LONG, end.dims.len() == 1 && has(0, 1)),
+        KernelTypes::Int(_) if is_input => (ScalarType::LONG, port.dims.len() == 1 && has(0, 1)),
         _ => return Some("the backend takes a Tensor".into()),
     };
-    if end.scalar_type() != Some(found) {
+    if port.scalar_type() != Some(found) {
         let found = found.name().unwrap_or("another type");
-        return Some(format!("the model has {element}, and the argument {found}"));
+        return Some(format!("expected {element}, found {found}"));
     }
-    (!is_same_shape).then(|| format!("the shape is not {}, as that of the model", shape(end)))
+    (!is_same_shape).then(|| format!("expected the shape {}", shape(port)))
 }
 
 /// Returns the shape of an input or output, such as `[2, ?, 1..8]`.
-fn shape(end: &End) -> String {
-    let dims = end.dims.iter().take(MOST_DIMENSIONS).map(|dim| match (dim.start(), dim.end()) {
+fn shape(port: &Port) -> String {
+    let dims = port.dims.iter().take(MOST_DIMENSIONS).map(|dim| match (dim.start(), dim.end()) {
         (0, &u64::MAX) => "?".into(),
         (low, high) if low == high => low.to_string(),
         (low, high) => format!("{low}..{high}"),

@@ -41,7 +41,7 @@ rules! {
         "The arguments of a call of a payload of QNN are tensors."
         "The runtime aborts."
         LOWER_AGAIN
-        Crashes ["11.10"];
+        Crashes ["11.10", "8.2 #22237"];
     QNN_OLD = Warning "qnn-old"
         "The options of a delegate of QNN are those of a release since 1.2."
         "Releases since 1.2 read older options as others: they refuse them or crash."

@@ -57,7 +57,7 @@ rules! {
         Misreads ["11.7"];
     TOSA_TAG = Warning "tosa-tag"
         "A TOSA operator without attributes has the empty attribute table of its kind, and no block lists an input twice."
-        "No known reader sees it."
+        "No known reader checks it."
         LOWER_AGAIN
         Ignores ["11.7"];
 }
@@ -150,8 +150,8 @@ struct Value<'p> {
     is_constant: bool,
     /// Whether the tensor is a variable.
     is_variable: bool,
-    /// Whether an operator or the list of inputs makes it.
-    is_made: bool,
+    /// Whether an operator or the list of inputs defines it.
+    is_defined: bool,
     is_used: bool,
     at: Raw<'p>,
     element: Element,
@@ -209,7 +209,8 @@ impl<'s> Site<'s> {
         self.named(block.name(), block.raw(), None, out);
         let mut values = self.values(block, out);
         for name in block.inputs().into_iter().flatten() {
-            let twice = values.get(name).map(|value| core::mem::replace(&mut value.is_made, true));
+            let twice =
+                values.get(name).map(|value| core::mem::replace(&mut value.is_defined, true));
             match twice {
                 Some(false) => {}
                 Some(true) => self.find(out, &TOSA_TAG, block.raw(), None, || {
@@ -237,11 +238,12 @@ impl<'s> Site<'s> {
                     self.find(out, &TOSA_VALUE, operator.raw(), element, || no_value(name));
                     continue;
                 };
-                let is_twice = core::mem::replace(&mut value.is_made, true) && !value.is_variable;
+                let is_twice =
+                    core::mem::replace(&mut value.is_defined, true) && !value.is_variable;
                 output = output.or(Some(*value));
                 if is_twice {
                     self.find(out, &TOSA_VALUE, operator.raw(), element, || {
-                        format!("{} is made twice", Quoted(name))
+                        format!("{} is defined twice", Quoted(name))
                     });
                 }
             }
@@ -252,10 +254,10 @@ impl<'s> Site<'s> {
         }
         inputs.clear();
         self.uses(block.outputs(), (block.raw(), None), (&mut values, &mut inputs), out);
-        let unused = values.all.iter().find(|value| !value.is_made && !value.is_used);
+        let unused = values.all.iter().find(|value| !value.is_defined && !value.is_used);
         if let Some(value) = unused {
             self.find(out, &TOSA_VALUE, value.at, value.element, || {
-                "nothing makes or uses the value".into()
+                "the value is neither defined nor used".into()
             });
         }
     }
@@ -277,9 +279,9 @@ impl<'s> Site<'s> {
                 continue;
             };
             value.is_used = true;
-            if !value.is_made && !value.is_variable {
+            if !value.is_defined && !value.is_variable {
                 self.find(out, &TOSA_VALUE, at, element, || {
-                    format!("{} is used before it is made", Quoted(name))
+                    format!("{} is used before its definition", Quoted(name))
                 });
             }
             used.push(*value);
@@ -295,7 +297,7 @@ impl<'s> Site<'s> {
             let name = self.named(tensor.name(), at, element, out);
             let sizes = tensor.shape().unwrap_or_default();
             let sizes = if tensor.is_unranked() { None } else { Sizes::of(sizes) };
-            // Data of an offset is in another part of a large file.
+            // A tensor with an offset has its data elsewhere in a file of more than 2 GB.
             let is_elsewhere = tensor.offset() > 1;
             let data = tensor.data().filter(|_| !is_elsewhere);
             let have = data.map_or(0, |data| wide(data.len()));
@@ -305,7 +307,7 @@ impl<'s> Site<'s> {
                 data,
                 is_constant: have > 0 || is_elsewhere,
                 is_variable: tensor.variable(),
-                is_made: false,
+                is_defined: false,
                 is_used: false,
                 at,
                 element,
@@ -345,7 +347,7 @@ impl<'s> Site<'s> {
                 // A shape of no numbers has no data.
                 is_constant: have > 0 || need == 0,
                 is_variable: false,
-                is_made: false,
+                is_defined: false,
                 is_used: false,
                 at,
                 element,
@@ -373,7 +375,7 @@ impl<'s> Site<'s> {
                 values.all.push(value);
             }
             Entry::Occupied(_) => self.find(out, &TOSA_VALUE, value.at, value.element, || {
-                format!("there are two values {}", Quoted(name))
+                format!("duplicate value name {}", Quoted(name))
             }),
         }
     }
@@ -414,7 +416,7 @@ impl<'s> Site<'s> {
             return Err((&TOSA_OPERATOR, format!("{op}: {message}")));
         }
         if [Op::CONST, Op::CONST_SHAPE].contains(&op) && !output.is_constant {
-            return Err((&TOSA_CONSTANT, format!("{op} makes a value without data")));
+            return Err((&TOSA_CONSTANT, format!("{op} defines a value without data")));
         }
         let mut zero_points =
             form.types.zeros.iter().filter(|nth| {
@@ -425,7 +427,7 @@ impl<'s> Site<'s> {
             return Err((&TOSA_CONSTANT, message));
         }
         if op == Op::CONST && output.is_variable {
-            return Err((&TOSA_CONSTANT, format!("{op} makes a variable")));
+            return Err((&TOSA_CONSTANT, format!("{op} defines a variable")));
         }
         let wrong = datatypes::unfit(form, attributes, inputs, datatype, self.is_first)
             .or_else(|| shapes::unfit(form, attributes, inputs, output));

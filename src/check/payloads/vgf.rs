@@ -37,7 +37,7 @@ rules! {
         LOWER_AGAIN
         Misreads ["11.14", "8.2 84f39aa707"];
     VGF_SEGMENT = Error "vgf-segment"
-        "A VGF payload has segments, each of a known type, with one set of resources and a dispatch shape of three numbers. Slots name no constants, a graph uses tensors and images, and a shader no constants."
+        "A VGF payload has segments, each of a known type, with one set of resources and a dispatch shape of three numbers. Slots name no constants. A graph uses tensors and images only; a shader has no constants."
         "The backend or Arm's library refuses the payload."
         LOWER_AGAIN
         Refuses ["11.14"];
@@ -57,7 +57,7 @@ rules! {
         LOWER_AGAIN
         Misreads ["11.14"];
     VGF_ENDS = Error "vgf-ends"
-        "The inputs and outputs of a VGF payload are resources of these categories, each input once; as many outputs have a name as there are."
+        "Each input of a VGF payload is an INPUT resource, is listed once and has a name; each output is an OUTPUT resource, and there are as many names as outputs."
         "The backend refuses the payload."
         LOWER_AGAIN
         Refuses ["11.14"];

@@ -30,13 +30,13 @@ pub struct Blocks {
     /// The size of the scratch memory.
     pub scratch: u64,
     /// The descriptions of the inputs and of the outputs.
-    pub ends: [Option<Range<u64>>; 2],
+    pub ports: [Option<Range<u64>>; 2],
 }
 
 /// An input or output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct End {
+pub struct Port {
     /// The number of elements.
     pub elements: u64,
     /// The size of an element in bytes.
@@ -55,8 +55,8 @@ impl Blocks {
             match section.name {
                 "cmd_data" => blocks.commands = range,
                 "weight_data" => blocks.weights = range,
-                "inputs" => blocks.ends[0] = range,
-                "outputs" => blocks.ends[1] = range,
+                "inputs" => blocks.ports[0] = range,
+                "outputs" => blocks.ports[1] = range,
                 _ => continue,
             }
             blocks.is_external |= !is_here;
@@ -65,7 +65,7 @@ impl Blocks {
     }
 }
 
-impl End {
+impl Port {
     /// Reads the descriptions of inputs or outputs: their number, and 36 bytes for each, or 28 in older payloads.
     ///
     /// # Errors
@@ -83,8 +83,8 @@ impl End {
             _ => return Err(short),
         };
         let count = usize::try_from(count).unwrap_or(usize::MAX);
-        let ends = rest.chunks_exact(size).take(count).map(|end| {
-            let number = |nth: usize| u32_at(end, nth.saturating_mul(4)).unwrap_or_default();
+        let ports = rest.chunks_exact(size).take(count).map(|port| {
+            let number = |nth: usize| u32_at(port, nth.saturating_mul(4)).unwrap_or_default();
             let sizes = (0..dims).map(|nth| u64::from(number(nth)));
             Self {
                 elements: sizes.fold(1, u64::saturating_mul),
@@ -92,7 +92,7 @@ impl End {
                 offset: number(dims.saturating_add(1)),
             }
         });
-        Ok(ends.collect())
+        Ok(ports.collect())
     }
 
     /// Returns the number of bytes.
@@ -107,16 +107,16 @@ fn graph(head: &mut Head<'_>, each: &mut dyn FnMut(Graph<'_>)) -> Result<Found, 
     let blocks = Blocks::new(&ethosu::sections(head)?);
     let Some(range) = blocks.commands.clone() else { return Ok(Found::Nothing) };
     let start = range.start;
-    let mut ends = [Vec::new(), Vec::new()];
-    for (to, range) in ends.iter_mut().zip(&blocks.ends) {
+    let mut ports = [Vec::new(), Vec::new()];
+    for (to, range) in ports.iter_mut().zip(&blocks.ports) {
         let Some(range) = range.clone() else { continue };
         let at = range.start;
-        *to = End::all(&head.read_range(range)?).map_err(|wrong| malformed(wrong, at))?;
+        *to = Port::all(&head.read_range(range)?).map_err(|wrong| malformed(wrong, at))?;
     }
     let bytes = head.read_range(range)?;
     let most = bytes.len() / LEAST_BYTES;
     let mut form = Form { weights: blocks.weights, ..Form::default() };
-    let [inputs, outputs] = ends;
+    let [inputs, outputs] = ports;
     for (argument, input) in (0..).zip(&inputs) {
         form.input(input, argument);
     }
@@ -164,7 +164,7 @@ struct FormValue {
 }
 
 impl Form {
-    fn input(&mut self, input: &End, argument: u32) {
+    fn input(&mut self, input: &Port, argument: u32) {
         let datatype = match input.element_size {
             1 => "INT8",
             2 => "INT16",
@@ -175,7 +175,7 @@ impl Form {
         self.current.insert((SCRATCH, input.offset.into()), at);
     }
 
-    fn output(&mut self, output: &End, argument: u32) {
+    fn output(&mut self, output: &Port, argument: u32) {
         let place = (SCRATCH, u64::from(output.offset));
         let value = self.current.get(&place).and_then(|&nth| self.values.get_mut(nth));
         if let Some(value) = value.filter(|value| value.role.0 == Role::Inner) {

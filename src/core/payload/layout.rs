@@ -32,7 +32,7 @@ pub struct Layout {
     pub constants: Range<u64>,
     /// The sections, in the order of the header or of the archive.
     pub sections: Vec<Section>,
-    /// The start of the directory of an archive.
+    /// The start of the central directory of an archive.
     pub directory: Option<u64>,
     /// The starts of the headers of an archive's members, in order.
     pub headers: Vec<u64>,

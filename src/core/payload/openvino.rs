@@ -20,14 +20,14 @@ use xml::{Item, Items, Tag};
 /// An input or output of a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct End {
+pub struct Port {
     /// The name of the type, such as `f32` or `FP32`.
     pub element: String,
     /// The bounds of each dimension.
     pub dims: Vec<RangeInclusive<u64>>,
 }
 
-impl End {
+impl Port {
     /// Returns the datatype of the tensors that ExecuTorch's backend passes for this type; `None` if it passes none.
     #[must_use]
     pub fn scalar_type(&self) -> Option<ScalarType> {
@@ -56,9 +56,9 @@ static TYPES: [(&str, &str, ScalarType); 10] = [
 #[non_exhaustive]
 pub struct Model {
     /// The inputs, in order.
-    pub inputs: Vec<End>,
+    pub inputs: Vec<Port>,
     /// The outputs, in order.
-    pub outputs: Vec<End>,
+    pub outputs: Vec<Port>,
     /// The end of the last constant in the payload's constants.
     pub constants: u64,
 }
@@ -77,14 +77,14 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// [`Unreadable`] if it is no XML, or has an input or output without a type or a shape.
+    /// [`Unreadable`] if it is not well-formed XML, or has an input or output without a type or a shape.
     pub fn read(stored: &[u8]) -> Result<Self, Unreadable> {
         let text: Vec<u8> = stored.iter().zip(KEY.iter().cycle()).map(|(a, b)| a ^ b).collect();
         let mut items = Items::new(&text);
         let mut model = Self::default();
         // The names of open elements are compared, and those around a layer.
         let mut open: Vec<&[u8]> = Vec::new();
-        let mut layer = (Kind::Other, None::<End>);
+        let mut layer = (Kind::Other, None::<Port>);
         while let Some((at, item)) = items.next()? {
             cost::charge(1);
             let why = match item {
@@ -103,7 +103,7 @@ impl Model {
                     }
                     continue;
                 }
-                Item::End(_) => "the end of another element",
+                Item::End(_) => "an end tag that does not match its start tag",
                 Item::Text(text) => {
                     if is_at(&open, &[b"input", b"port", b"dim"]) && layer.0 == Kind::Output {
                         let dim =
@@ -125,7 +125,7 @@ impl Model {
     }
 
     /// Reads the start of an element. Returns `false` if it lacks something that OpenVINO reads.
-    fn start(&mut self, open: &[&[u8]], layer: &mut (Kind, Option<End>), tag: &Tag<'_>) -> bool {
+    fn start(&mut self, open: &[&[u8]], layer: &mut (Kind, Option<Port>), tag: &Tag<'_>) -> bool {
         if open == LAYER && tag.name == b"layer" {
             let kind = match tag.get(b"type") {
                 Some(b"Parameter") => Kind::Input,
@@ -144,11 +144,11 @@ impl Model {
                     return false;
                 };
                 let Some(dims) = shape_of(shape) else { return false };
-                layer.1 = Some(End { element: element.into(), dims });
+                layer.1 = Some(Port { element: element.into(), dims });
             }
             Kind::Output if is_at(open, &[b"input"]) && tag.name == b"port" => {
                 let Some(element) = text(b"precision") else { return false };
-                layer.1 = Some(End { element: element.into(), dims: Vec::new() });
+                layer.1 = Some(Port { element: element.into(), dims: Vec::new() });
             }
             Kind::Constant if is_at(open, &[]) && tag.name == b"data" => {
                 let number = |name| text(name).and_then(|text| text.parse::<u64>().ok());
@@ -163,10 +163,10 @@ impl Model {
     }
 
     /// Adds a layer that has ended. Returns `None` if it is an input or an output, and has no type.
-    fn finish(&mut self, layer: &mut (Kind, Option<End>)) -> Option<()> {
+    fn finish(&mut self, layer: &mut (Kind, Option<Port>)) -> Option<()> {
         match core::mem::replace(layer, (Kind::Other, None)) {
-            (Kind::Input, end) => self.inputs.push(end?),
-            (Kind::Output, end) => self.outputs.push(end?),
+            (Kind::Input, port) => self.inputs.push(port?),
+            (Kind::Output, port) => self.outputs.push(port?),
             _ => {}
         }
         Some(())

@@ -47,7 +47,7 @@ pub struct Sections {
     pub work: Option<super::command_stream::Work>,
     /// The sections, in the order of the header.
     pub sections: Vec<Section>,
-    /// The start of the directory of an archive.
+    /// The start of the central directory of an archive.
     pub directory: Option<u64>,
     /// The starts of the headers of an archive's members, in order.
     pub headers: Vec<u64>,

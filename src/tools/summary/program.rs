@@ -244,14 +244,14 @@ pub struct GraphSummary {
     pub nodes: u64,
     /// The operators of nodes, the most frequent first.
     pub operators: Vec<OperatorSummary>,
-    /// The datatypes of the graphs' values, with their quantization, the most frequent first; `None` for a
-    /// backend other than XNNPACK, Vulkan and MLX.
+    /// The datatypes of the graphs' values, with their quantization, the most frequent first; `None` for
+    /// graphs of which only the operators are known.
     pub datatypes: Option<Vec<DatatypeSummary>>,
     /// The data of the constants, with the bytes that the graphs declare; `None` as for `datatypes`. Each key
     /// and each range counts once.
     pub constants: Option<DataAmount>,
-    /// The weights among the constants of XNNPACK's graphs, grouped by datatype, the groups with most bytes
-    /// first; `None` for another backend.
+    /// The weights among the constants, grouped by datatype, the groups with most bytes first; `None` unless
+    /// each constant of the graphs is known.
     pub weights: Option<Vec<WeightSummary>>,
     /// The part of `constants` whose key is not in the file's named data. The bytes are in a `.ptd`, or for a
     /// standalone payload in a program.

@@ -1,4 +1,5 @@
-//! Loops: iterations are interpreted until one changes nothing, or what the loop modifies becomes unknown.
+//! Loops: at most three iterations are interpreted, fewer if one changes nothing. If values still change, those that
+//! the loop modifies become unknown.
 
 use super::AbstractInterpreter;
 use super::chain::{Walk, keep_first};

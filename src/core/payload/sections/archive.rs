@@ -1,7 +1,7 @@
 //! ZIP archives whose members are stored uncompressed, as Python's `zipfile` and PyTorch write them.
 //!
 //! Archives with compression, encryption or comments are refused. `.ptn` packages and ETRecords are archives of
-//! `zipfile`, with ZIP64 from 2 GiB on. `torch.save` writes ZIP64 always, and the size of a member behind it.
+//! `zipfile`, with ZIP64 from 2 GiB on. `torch.save` writes ZIP64 always, and data descriptors, which are not read.
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;
@@ -22,8 +22,8 @@ mod header;
 pub use checksum::checksum;
 pub(super) use header::local;
 
-/// The longest directory of a package or an ETRecord that is read, in bytes. An ETRecord has some 420 bytes for each
-/// method.
+/// The longest central directory of a package or an ETRecord that is read, in bytes. An ETRecord has some 420 bytes
+/// for each method.
 pub(super) const LONGEST_DIRECTORY: u64 = 1 << 22;
 
 /// A ZIP archive of uncompressed members.
@@ -32,7 +32,7 @@ pub(super) const LONGEST_DIRECTORY: u64 = 1 << 22;
 pub struct Archive {
     /// The members, in the order of the archive. Their names are unique.
     pub members: Vec<Member>,
-    /// The position of the directory, which is behind all members.
+    /// The position of the central directory, which is behind all members.
     pub directory: u64,
 }
 
@@ -46,12 +46,12 @@ pub struct Member {
     pub header: u64,
     /// The range of the member's contents.
     pub range: Range<u64>,
-    /// The CRC-32 of the contents, as the directory says.
+    /// The CRC-32 of the contents that the central directory gives.
     pub checksum: u32,
 }
 
 impl Archive {
-    /// Reads the directory and the local headers of an archive in memory.
+    /// Reads the central directory and the local headers of an archive in memory.
     ///
     /// # Errors
     ///
@@ -65,7 +65,8 @@ impl Archive {
         found
     }
 
-    /// Reads a directory of at most `longest` bytes, and the local headers of all members, which have the same order.
+    /// Reads a central directory of at most `longest` bytes, and the local headers of all members, which have the same
+    /// order.
     pub(super) fn read(head: &mut Head<'_>, longest: u64) -> Result<Self, Unreadable> {
         let Directory { count, size, start } = Directory::find(head)?;
         if size > longest {
@@ -80,7 +81,7 @@ impl Archive {
             next = after;
             let len = u64::from(header::LOCAL).saturating_add(wide(member.name.len()));
             if header < free || header.saturating_add(len) > start {
-                let why = "members overlap, are out of order or behind the directory";
+                let why = "members overlap, are out of order or behind the central directory";
                 return Err(invalid(at, why));
             }
             cost::look_up("", names.len());
@@ -91,15 +92,16 @@ impl Archive {
             let name = name.map_err(|_| invalid(at, "a name is not UTF-8"))?;
             let first = header::contents(head, header, &member)?;
             let range = first..first.saturating_add(member.size);
-            // All members must be in front of the directory.
+            // All members must be in front of the central directory.
             if range.end > start {
-                return Err(invalid(header, "a member would not end in front of the directory"));
+                let why = "a member would not end in front of the central directory";
+                return Err(invalid(header, why));
             }
             free = range.end;
             members.push(Member { name: name.into(), header, range, checksum: member.checksum });
         }
         if next != directory.len() {
-            return Err(invalid(start, "the directory has other bytes behind its entries"));
+            return Err(invalid(start, "the central directory has other bytes behind its entries"));
         }
         Ok(Self { members, directory: start })
     }

@@ -1,17 +1,17 @@
-//! The records at the end of an archive, with the place of the directory.
+//! The records at the end of an archive, with the place of the central directory.
 
 use super::super::Head;
 use super::invalid;
 use crate::payload::Unreadable;
 use pte_flat::bytes::{array_at, u16_at, u32_at};
 
-/// The length of the record at the end of the directory.
+/// The length of the end of central directory record.
 const END: u64 = 22;
-/// The lengths of the two records of ZIP64, which lie in front of that record.
+/// The lengths of ZIP64's end of central directory record and locator, which lie in front of that record.
 const END64: u64 = 56;
 const LOCATOR: u64 = 20;
 
-/// The place of a directory, and the number of its entries.
+/// The place of a central directory, and the number of its entries.
 #[derive(Clone, Copy)]
 pub(super) struct Directory {
     pub(super) count: u64,
@@ -20,11 +20,11 @@ pub(super) struct Directory {
 }
 
 impl Directory {
-    /// Finds the directory by the record at the end of the archive.
+    /// Finds the central directory by the end of central directory record.
     pub(super) fn find(head: &mut Head<'_>) -> Result<Self, Unreadable> {
         let at = head.len.saturating_sub(END);
         let end = head.read(at, END)?;
-        // Two disk numbers, two counts of entries, the size and the offset of the directory, no comment.
+        // Two disk numbers, two counts of entries, the size and the offset of the central directory, no comment.
         let (count, size) = (u16_at(&end, 10).unwrap_or_default(), u32_at(&end, 12));
         let (size, start) = (size.unwrap_or_default(), u32_at(&end, 16).unwrap_or_default());
         let is_plain = array_at(&end, 0) == Some(*b"PK\x05\x06")
@@ -45,10 +45,11 @@ impl Directory {
             None => (at, Some(found)),
         };
         let is_its_end = |found: &Self| found.start.saturating_add(found.size) == end;
-        found.filter(is_its_end).filter(|_| is_plain).ok_or(invalid(at, "the end of the directory"))
+        let why = "the end of central directory record";
+        found.filter(is_its_end).filter(|_| is_plain).ok_or(invalid(at, why))
     }
 
-    /// Finds the directory by the records of ZIP64 in front of the record at `at`, and where it must end.
+    /// Finds the central directory by the records of ZIP64 in front of the record at `at`, and where it must end.
     fn find64(head: &mut Head<'_>, at: u64) -> Result<Option<(u64, Self)>, Unreadable> {
         let Some(at) = at.checked_sub(LOCATOR.saturating_add(END64)) else { return Ok(None) };
         let records = head.read(at, LOCATOR.saturating_add(END64))?;
@@ -56,8 +57,8 @@ impl Directory {
         if array_at(&records, 56) != Some(*b"PK\x06\x07") {
             return Ok(None);
         }
-        // The locator: a disk, the position of the other record, the number of disks. The record: its length
-        // without this number, two versions, two disks, two counts, the size and the offset of the directory.
+        // The locator: a disk, the position of the other record, the number of disks. The record: its length without
+        // this number, two versions, two disks, two counts, the size and the offset of the central directory.
         let found = match (number(24), number(32), number(40), number(48)) {
             (Some(count), Some(all), Some(size), Some(start)) if count == all => {
                 Some((at, Self { count, size, start }))
@@ -70,6 +71,7 @@ impl Directory {
             && records.get(60..64) == Some(&[0; 4])
             && number(64) == Some(at)
             && u32_at(&records, 72) == Some(1);
-        found.filter(|_| is_plain).map(Some).ok_or(invalid(at, "the ZIP64 end of the directory"))
+        let why = "the ZIP64 end of central directory record";
+        found.filter(|_| is_plain).map(Some).ok_or(invalid(at, why))
     }
 }

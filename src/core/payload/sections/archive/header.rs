@@ -1,4 +1,4 @@
-//! Local headers and entries of the directory, which describe a member with the same fields.
+//! Local headers and entries of the central directory, which describe a member with the same fields.
 
 use super::super::Head;
 use super::invalid;
@@ -7,9 +7,9 @@ use pte_flat::bytes::{array_at, slice_at, sum, u16_at, u32_at, wide};
 
 /// The length of a local header up to the name.
 pub(super) const LOCAL: u32 = 30;
-/// The length of a directory entry up to the name.
+/// The length of an entry of the central directory up to the name.
 const ENTRY: u32 = 46;
-/// The flags that the size of a member is behind it, and that a name is UTF-8.
+/// The flags that a member has a data descriptor, and that a name is UTF-8.
 const FLAGS: u16 = 1 << 3 | 1 << 11;
 
 /// A member as a header describes it.
@@ -20,7 +20,7 @@ pub(in super::super) struct Described<'h> {
     pub(super) checksum: u32,
 }
 
-/// Returns the start of a member's contents, after comparing the local header with the directory's entry.
+/// Returns the start of a member's contents, after comparing the local header with the central directory.
 pub(super) fn contents(
     head: &mut Head<'_>,
     at: u64,
@@ -34,12 +34,12 @@ pub(super) fn contents(
         Some(u32::MAX) => local(&header, &head.read(after, extra.into())?, at)?,
         _ => local(&header, &[], at)?,
     };
-    // The size may be behind the contents: then it is 0 in front of them.
+    // If the size is in a data descriptor, it is 0 here.
     let has_size = u16_at(&header, 6).is_none_or(|flags| flags & 8 == 0);
     let is_same =
         found.name == member.name && (found.size == member.size || !has_size && found.size == 0);
     if !is_same {
-        return Err(invalid(at, "a member is not what the directory says"));
+        return Err(invalid(at, "a local header disagrees with the central directory"));
     }
     Ok(after.saturating_add(extra.into()))
 }
@@ -52,19 +52,19 @@ pub(in super::super) fn local<'h>(
 ) -> Result<Described<'h>, Unreadable> {
     let name = u16_at(bytes, 26).and_then(|len| slice_at(bytes, 30, len.into()));
     let (Some([b'P', b'K', 3, 4]), Some(name)) = (array_at(bytes, 0), name) else {
-        return Err(invalid(at, "not the header of a member"));
+        return Err(invalid(at, "not a local header"));
     };
     described(name, (bytes, 6), &mut Wide::find(extra), at)
 }
 
-/// Reads the directory entry at `next`. Returns the member, the offset of its local header, and the
+/// Reads the entry of the central directory at `next`. Returns the member, the offset of its local header, and the
 /// end of the entry.
 pub(super) fn entry(
     bytes: &[u8],
     next: usize,
     at: u64,
 ) -> Result<(Described<'_>, u64, usize), Unreadable> {
-    let invalid = || invalid(at, "not an entry of the directory");
+    let invalid = || invalid(at, "not an entry of the central directory");
     let bytes = bytes.get(next..).ok_or_else(invalid)?;
     let word = |at: usize| u16_at(bytes, at).map(u32::from).ok_or_else(invalid);
     let (name, extra, comment) = (word(28)?, word(30)?, word(32)?);
@@ -107,8 +107,8 @@ impl<'e> Wide<'e> {
     }
 }
 
-/// Returns a stored member. Local headers and directory entries have the same fields, beginning with the flags. `at`
-/// is the offset in the file, for errors.
+/// Returns a stored member. Local headers and entries of the central directory have the same fields, beginning with
+/// the flags. `at` is the offset in the file, for errors.
 fn described<'h>(
     name: &'h [u8],
     (bytes, flags): (&[u8], usize),
