@@ -3,13 +3,19 @@
 use super::super::Head;
 use super::invalid;
 use crate::payload::Unreadable;
-use pte_flat::bytes::{array_at, u16_at, u32_at};
+use pte_flat::bytes::{array_at, u16_at, u32_at, wide};
+use pte_flat::cost;
 
 /// The length of the record at the end of the directory.
 const END: u64 = 22;
 /// The lengths of the two records of ZIP64, which lie in front of that record.
 const END64: u64 = 56;
 const LOCATOR: u64 = 20;
+
+/// The magic of the first of these records.
+const MAGIC: [u8; 4] = *b"PK\x05\x06";
+/// The longest comment behind that record.
+const LONGEST_COMMENT: u64 = 0xffff;
 
 /// The place of a directory, and the number of its entries.
 #[derive(Clone, Copy)]
@@ -27,8 +33,8 @@ impl Directory {
         // Two disk numbers, two counts of entries, the size and the offset of the directory, no comment.
         let (count, size) = (u16_at(&end, 10).unwrap_or_default(), u32_at(&end, 12));
         let (size, start) = (size.unwrap_or_default(), u32_at(&end, 16).unwrap_or_default());
-        let is_plain = array_at(&end, 0) == Some(*b"PK\x05\x06")
-            && end.get(4..8) == Some(&[0; 4])
+        let has_magic = array_at(&end, 0) == Some(MAGIC);
+        let is_plain = end.get(4..8) == Some(&[0; 4])
             && u16_at(&end, 8) == Some(count)
             && u16_at(&end, 20) == Some(0);
         let found = Self { count: count.into(), size: size.into(), start: start.into() };
@@ -45,7 +51,32 @@ impl Directory {
             None => (at, Some(found)),
         };
         let is_its_end = |found: &Self| found.start.saturating_add(found.size) == end;
+        if !has_magic {
+            return Err(Self::behind(head));
+        }
         found.filter(is_its_end).filter(|_| is_plain).ok_or(invalid(at, "the end of the directory"))
+    }
+
+    /// Returns the error of an archive that does not end with the record: what is behind it.
+    fn behind(head: &mut Head<'_>) -> Unreadable {
+        let at = head.len.saturating_sub(END);
+        let start = at.saturating_sub(LONGEST_COMMENT);
+        let last = match head.read(start, head.len.saturating_sub(start)) {
+            Ok(last) => last,
+            Err(why) => return why,
+        };
+        cost::charge(last.len());
+        let Some(found) = last.windows(MAGIC.len()).rposition(|bytes| bytes == MAGIC) else {
+            return invalid(at, "the end of the directory");
+        };
+        let at = start.saturating_add(wide(found));
+        let comment = last.get(found..).and_then(|record| u16_at(record, 20)).unwrap_or_default();
+        let why = match at.saturating_add(END).saturating_add(comment.into()) == head.len {
+            true => "it ends with a comment, in which readers may find another directory",
+            false => "other bytes are behind its end, where readers may find another directory",
+        };
+        let help = "Write the archive again, without a comment and other bytes behind it.";
+        Unreadable::Unsupported { at, why, help }
     }
 
     /// Finds the directory by the records of ZIP64 in front of the record at `at`, and where it must end.
