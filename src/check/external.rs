@@ -61,7 +61,7 @@ rules! {
     KEY_UNUSED = Note "key-unused"
         "Every tensor and blob of a .ptd is used by the program, as far as its delegates' payloads can be read."
         "It is loaded without need, or meant for another program."
-        "`pte edit --remove-data` removes it."
+        "If no other program uses it, `pte edit --remove-data` removes it."
         Ignores ["6.7"];
 }
 

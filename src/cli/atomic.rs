@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use super::identity::folder_of;
 use super::temporary::Temporary;
 
 /// A file that gets its name when it is complete. Until then it has no name, or a temporary name if
@@ -89,11 +90,6 @@ pub(super) fn hard_links(path: &Path) -> u64 {
 #[cfg(not(unix))]
 pub(super) fn hard_links(_: &Path) -> u64 {
     1
-}
-
-fn folder_of(path: &Path) -> &Path {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    folder.unwrap_or(Path::new("."))
 }
 
 /// Returns the permissions for creating a file, before the umask. A replacement stays private until

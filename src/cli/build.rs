@@ -10,12 +10,13 @@ use pte::file::FileKind;
 use pte::model::json::{self, AnyFile, JsonError};
 use pte::model::{Amplified, FileModel, ModelError, RootStruct};
 
+use super::Common;
 use super::check::show;
 use super::input;
 use super::problem::{Problem, Status, lines};
 use super::reserve::Reserved;
+use super::save::{self, NewFile};
 use super::text::{name_of, wide};
-use super::{Common, save};
 use folder::Folder;
 
 mod folder;
@@ -30,8 +31,8 @@ mod folder;
 /// the values of current writers: "container": {"segments": [{"file": "weights.bin"}]} is enough, with
 /// --lay-out for the sizes.
 ///
-/// The result is checked before it is written. A broken structure is refused; findings are reported as
-/// by pte check.
+/// The result is checked before it is written. A broken structure is refused. Findings are reported as
+/// by pte check, and the file is written with them, so that broken files can be made on purpose.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -41,8 +42,8 @@ Examples:
   pte build --lay-out parts/model.json -o model.pte after the size of a blob changed
   pte dump X --container --blobs dir=D | pte build - --blobs dir=D -o Y
 
-Exit status: 0 written, 1 the JSON or the file that it makes is wrong, 2 usage, 3 not readable or
-writable")]
+Exit status: 0 written, also with findings, 1 the JSON is wrong, or the structure of the file that it
+makes, 2 usage, 3 not readable or writable")]
 pub(super) struct Build {
     /// The JSON, or - for standard input.
     json: PathBuf,
@@ -123,7 +124,8 @@ impl Build {
         let report = Checker::new().limits(*limits).check(&opened).map_err(problem)?;
         let mut checked = CheckedFile::new(name, &opened.file());
         checked.add(&opened, &[], &report);
-        save::write(&opened, common.output.as_deref(), &inputs, common.quiet)?;
+        let path = common.output.as_deref();
+        save::write(&[NewFile { opened, path, is_quiet: common.quiet }], &inputs)?;
         if !checked.findings.is_empty() && !common.quiet {
             let mut text = String::new();
             // Writing to a string cannot fail.

@@ -14,7 +14,7 @@ use super::Common;
 use super::config::ConfigArguments;
 use super::identity::identity;
 use super::input::{self, Bytes, Input, Streams};
-use super::output::{Content, Output, formatted};
+use super::output::{Content, Output, formatted, refuse_one_file};
 use super::problem::{Problem, Status, note};
 use super::refusal;
 use super::text::{count as counted, links_note, name_of, wide};
@@ -131,6 +131,8 @@ impl Check {
     }
 
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
+        let baseline = ("--write-baseline", self.write_baseline.as_deref());
+        refuse_one_file(("-o", common.output.as_deref()), baseline)?;
         let config = self.config.read(common)?;
         let say = |message: &str| {
             if !common.quiet {
@@ -199,7 +201,6 @@ impl Check {
         if let Some(path) = &self.write_baseline {
             let all = Baseline::of(outcomes.iter().map(|(file, _)| file));
             let count = all.write(path, &inputs)?;
-            inputs.push(path.clone());
             say(&format!("{} accepted: {}", counted(count, "finding"), name_of(path)));
             baseline = Some(Baseline::of(outcomes.iter().map(|(file, _)| file)));
         }

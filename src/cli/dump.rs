@@ -8,6 +8,7 @@ use clap::Args;
 use sha2::{Digest, Sha256};
 
 use super::Common;
+use super::identity::{folder_of, is_same, place};
 use super::input::{Bytes, Input, Streams};
 use super::output::{Content, Output, formatted};
 use super::problem::{Problem, Status, note};
@@ -121,6 +122,7 @@ impl Dump {
         let (name, limits) = (name_of(&self.file), common.limits());
         let bytes = Bytes::open(&self.file, &name, Streams::ModelsAndTables)?;
         if let Blobs::Folder(folder) = &self.blobs {
+            refuse_blob_name(common.output.as_deref(), folder)?;
             fs::create_dir_all(folder).map_err(|error| Problem::io(name_of(folder), error))?;
         }
         let inputs = core::slice::from_ref(&self.file);
@@ -253,6 +255,19 @@ fn write_with_container<'a, T: Table<'a>, B: FnMut(&'a [u8]) -> Option<String>>(
     container: impl FnOnce(&mut Output) -> fmt::Result,
 ) -> Result<json::Omitted, fmt::Error> {
     json::write_beside(root, options, out, KEY, |out| container(out))
+}
+
+/// Refuses an output that has the name of a blob in the folder of blobs.
+fn refuse_blob_name(output: Option<&Path>, folder: &Path) -> Result<(), Problem> {
+    let Some(place) = output.and_then(place) else { return Ok(()) };
+    let name = place.file_name().and_then(|name| name.to_str()?.strip_suffix(".bin"));
+    let is_digest =
+        name.is_some_and(|name| name.len() == 64 && name.bytes().all(|c| c.is_ascii_hexdigit()));
+    if !is_digest || !is_same(folder_of(&place), folder) {
+        return Ok(());
+    }
+    let message = format!("{} has the name of a blob in the folder of blobs", name_of(&place));
+    Err(Problem::Usage(message.into()))
 }
 
 /// Writes the file at `path` unless it exists. Its name is the hash of its contents, so an existing

@@ -1,23 +1,25 @@
 //! `pte edit`: changes parts of a file and keeps the rest.
 
+use core::slice;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use pte::build::PtdBuilder;
-use pte::check::Report;
+use pte::check::{Checker, Report};
 use pte::model::{
     AnyPtd, Blob, ConstantHome, ExternalKind, Image, ModelError, MovedConstants, PtdModel,
     PteModel, Ranges, SharedSegments,
 };
-use pte::{File, Limits, Pte};
+use pte::{File, Handle, Limits, OpenError, Ptd, Pte, Source};
 
 use super::Common;
 use super::atomic::hard_links;
-use super::identity::is_same;
+use super::identity::{folder_of, is_same};
 use super::input::{Input, Readable, open_regular};
 use super::problem::{Problem, Status, note};
-use super::save;
-use super::text::{bytes, name_of};
+use super::save::{self, NewFile};
+use super::text::{bytes, count, name_of, wide};
 
 mod shared;
 
@@ -150,38 +152,27 @@ impl Edit {
         let blobs = self.set_data.iter().map(|(_, path)| path);
         let read = self.inline.iter().chain(blobs).cloned();
         let inputs: Vec<_> = inputs.into_iter().chain(read).collect();
-        let none = Report::default();
-        let unwritable = |error: ModelError| Problem::Absent {
-            file: input.name.clone(),
-            message: save::unwritable(&error),
-        };
-        let write = |image: Image<'_>, path: &Path, known| {
-            let name = name_of(path);
-            let opened = save::proven(image, &name, &limits)?;
-            save::refuse_new_errors(&opened, &name, known, &limits)?;
-            save::write(
-                &opened,
-                Some(path),
-                &inputs,
-                common.quiet || self.in_place && path == output,
-            )
-        };
+        let is_quiet = common.quiet || self.in_place;
         let mut done = Vec::new();
         match input.opened.file() {
             File::Pte(pte) => {
                 let mut model = self.model(&input, &pte, common)?;
+                refuse_unused(&others, slice::from_ref(&input), &limits)?;
                 let ptds = others.iter().map(current);
                 let ptds = ptds.collect::<Result<Vec<_>, _>>()?;
                 let out = self.program(&input, &mut model, &ptds, &data, (&limits, &mut done))?;
-                if let Some(ptd) = out {
-                    let path = self.ptd_path(file, output)?;
-                    let image = ptd.image_with(&limits).map_err(unwritable)?;
-                    // The `.ptd` is written first, so that the program on disk is never without its
-                    // data.
-                    write(image, &path, &none)?;
+                let opened = proven(model.image_with(&limits), &input, output, (&known, &limits))?;
+                let mut files = vec![NewFile { opened, path: Some(output), is_quiet }];
+                let path = out.as_ref().map(|_| self.ptd_path(file, output)).transpose()?;
+                if let Some((ptd, path)) = out.as_ref().zip(path.as_deref()) {
+                    let image = ptd.image_with(&limits);
+                    let opened = proven(image, &input, path, (&Report::default(), &limits))?;
+                    let ptd = NewFile { opened, path: Some(path), is_quiet: common.quiet };
+                    refuse_lost_data(&ptd, &files, &limits)?;
+                    // The `.ptd` is first, so that the program on disk is never without its data.
+                    files.insert(0, ptd);
                 }
-                let image = model.image_with(&limits).map_err(unwritable)?;
-                write(image, output, &known)?;
+                save::write(&files, &inputs)?;
             }
             File::Ptd(ptd) => {
                 self.refuse_program_options()?;
@@ -195,8 +186,8 @@ impl Edit {
                     model.forget_unknown();
                 }
                 self.data(&input, &mut model, &data, (&limits, &mut done))?;
-                let image = model.image_with(&limits).map_err(unwritable)?;
-                write(image, output, &known)?;
+                let opened = proven(model.image_with(&limits), &input, output, (&known, &limits))?;
+                save::write(&[NewFile { opened, path: Some(output), is_quiet }], &inputs)?;
             }
         }
         if !common.quiet {
@@ -240,13 +231,16 @@ impl Edit {
     /// Returns the path of the `.ptd` for the program `file` that is written to `output`.
     fn ptd_path(&self, file: &Path, output: &Path) -> Result<PathBuf, Problem> {
         let Some(path) = &self.ptd else {
-            let path = output.with_extension("ptd");
-            if output.as_os_str() == "-" {
+            let is_device = output.metadata().is_ok_and(|it| !it.is_file() && !it.is_dir());
+            // The file that is standard output may be a regular one.
+            let is_listed = ["/dev", "/dev/fd"].map(Path::new).contains(&folder_of(output));
+            if output.as_os_str() == "-" || is_device || is_listed || output.starts_with("/proc") {
+                let what = if is_device { "a device or a pipe" } else { "standard output" };
                 let message =
-                    "name the .ptd with --ptd: standard output has no name to derive it from";
+                    format!("name the .ptd with --ptd: {what} has no name to derive it from");
                 return Err(Problem::Usage(message.into()));
             }
-            return apart(path, file, output);
+            return apart(output.with_extension("ptd"), file, output);
         };
         apart(path.clone(), file, output)
     }
@@ -265,8 +259,16 @@ impl Edit {
         let mut report = |message: String| done.push(message);
         for ptd in ptds {
             let moved = model.inline(ptd).map_err(|error| absent(&error))?;
+            if moved.tensors == 0 && moved.data == 0 && self.files.len() == 1 {
+                let message = format!(
+                    "nothing of the .ptd moves in: no tensor of the program uses its {}, which have shapes; for \
+                     delegates only data without a shape moves in",
+                    count(wide(moved.unused), "key"),
+                );
+                return Err(input.absent(message));
+            }
             report(format!(
-                "{} tensors and {} named blobs moved in, {} unused tensors removed",
+                "{} tensors and {} named blobs moved in, {} unused tensors left out",
                 moved.tensors, moved.data, moved.unused
             ));
         }
@@ -365,6 +367,84 @@ fn apart(path: PathBuf, file: &Path, output: &Path) -> Result<PathBuf, Problem> 
         )),
         false => Ok(path),
     }
+}
+
+/// Refuses a `.ptd` without a key that one of `programs` uses. What payloads use that cannot be read is not known.
+fn refuse_unused(ptds: &[Input], programs: &[Input], limits: &Limits) -> Result<(), Problem> {
+    for input in ptds {
+        let File::Ptd(ptd) = input.opened.file() else { continue };
+        let (keys, ptd) = (wide(ptd.entries().count()), [ptd]);
+        let unused = |program: &Input| {
+            let found = count_with(&program.opened, &ptd, &["key-unused"], limits);
+            found.map_err(|error| Problem::open(&program.name, error))
+        };
+        let all = programs.iter().map(unused).collect::<Result<Vec<_>, _>>()?;
+        if all.iter().all(|&unused| unused == keys) {
+            let message =
+                "--inline would move nothing in: no key of this .ptd is used by the program";
+            return Err(input.absent(message.into()));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses to replace a `.ptd` that has data which one of `programs` needs and the new `.ptd` does not have.
+fn refuse_lost_data(
+    ptd: &NewFile<'_, '_>,
+    programs: &[NewFile<'_, '_>],
+    limits: &Limits,
+) -> Result<(), Problem> {
+    let (Some(path), File::Ptd(new)) = (ptd.path, ptd.opened.file()) else { return Ok(()) };
+    if !path.is_file() || path.as_os_str() == "-" {
+        return Ok(());
+    }
+    // Any other file is replaced as it is.
+    let Ok(input) = Input::open(path, limits) else { return Ok(()) };
+    let File::Ptd(old) = input.opened.file() else { return Ok(()) };
+    let both = [new, old];
+    let [new, _] = &both;
+    for program in programs {
+        let unresolved = |data: &[Ptd<'_>]| {
+            let rules = ["external-unresolved", "delegate-key-unresolved"];
+            let found = count_with(&program.opened, data, &rules, limits);
+            found.map_err(|error| Problem::io(name_of(path), io::Error::other(error)))
+        };
+        if unresolved(&both)? < unresolved(slice::from_ref(new))? {
+            let (old, program) = (name_of(path), program.path.map_or("".into(), name_of));
+            let message = format!(
+                "{old} has data that {program} needs, and would be replaced: name another .ptd with --ptd; \
+                 with --inline {old} it gets this data too"
+            );
+            return Err(Problem::Usage(message.into()));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the number of findings of some rules about a program and the `.ptd` files in `data`.
+fn count_with<S: Source>(
+    program: &Handle<S>,
+    data: &[Ptd<'_>],
+    rules: &[&str],
+    limits: &Limits,
+) -> Result<u64, OpenError<S::Error>> {
+    let report = Checker::new().limits(*limits).data(data).check(program)?;
+    let counts = report.counts().filter(|(rule, _)| rules.contains(&rule.id));
+    Ok(counts.map(|(_, count)| count).fold(0, u64::saturating_add))
+}
+
+/// Proves a new file, and refuses an Error that the report `known` does not have.
+fn proven<'m>(
+    image: Result<Image<'m>, ModelError>,
+    input: &Input,
+    path: &Path,
+    (known, limits): (&Report, &Limits),
+) -> Result<Handle<Image<'m>>, Problem> {
+    let unwritable =
+        |error| Problem::Absent { file: input.name.clone(), message: save::unwritable(&error) };
+    let opened = save::proven(image.map_err(unwritable)?, &name_of(path), limits)?;
+    save::refuse_new_errors(&opened, &name_of(path), known, limits)?;
+    Ok(opened)
 }
 
 /// Refuses a bundled program.

@@ -269,7 +269,7 @@ fn symbol_of(path: &Path) -> String {
     match name {
         Some(name) if name.starts_with(|c: char| c.is_ascii_digit()) => format!("model_{name}"),
         // `int.pte` has the word `int`, which is none.
-        Some(name) if name.contains('_') => name,
+        Some(name) if name.contains('_') && !is_keyword(&name) => name,
         Some(name) => format!("{name}_pte"),
         None => "model_pte".into(),
     }
@@ -280,10 +280,29 @@ fn plain_identifier(text: &str) -> Result<String, String> {
     let begins = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let is_plain = text.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_');
     match begins && is_plain {
+        true if is_keyword(text) => {
+            Err("expected no keyword of C or C++ and no name that compilers define".into())
+        }
         true => Ok(text.into()),
         false => Err("expected letters, digits and underscores, such as model_pte".into()),
     }
 }
+
+/// Returns whether compilers of C or C++ refuse an array of this name.
+fn is_keyword(name: &str) -> bool {
+    KEYWORDS.split_ascii_whitespace().any(|keyword| keyword == name)
+}
+
+/// The keywords of C23 and C++23, and the names that compilers define.
+const KEYWORDS: &str = "
+    _Alignas _Alignof _Atomic _BitInt _Bool _Complex _Decimal128 _Decimal32 _Decimal64 _Generic _Imaginary _Noreturn
+    _Pragma _Static_assert _Thread_local alignas alignof and and_eq asm auto bitand bitor bool break case catch char
+    char16_t char32_t char8_t class co_await co_return co_yield compl concept const const_cast consteval constexpr
+    constinit continue decltype default delete do double dynamic_cast else enum explicit export extern false float for
+    friend goto if inline int linux long main mutable namespace new noexcept not not_eq nullptr operator or or_eq
+    private protected public register reinterpret_cast requires restrict return short signed sizeof static
+    static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename typeof
+    typeof_unqual union unix unsigned using virtual void volatile wchar_t while xor xor_eq";
 
 /// Parses the name of a linker's section. Other characters would end the name in one of the languages.
 fn section(text: &str) -> Result<String, String> {

@@ -86,6 +86,7 @@ pub fn run(command_line: Vec<OsString>) -> u8 {
                 .into();
         }
     };
+    temporary::report_large_files();
     arguments.common.color.apply();
     arguments.run().into()
 }

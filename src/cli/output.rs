@@ -79,6 +79,12 @@ impl Output {
         // A device or a pipe is written to and not replaced. For a link, the target is replaced.
         let path = match (path.canonicalize(), path.symlink_metadata()) {
             (Ok(target), _) if target.is_file() => target,
+            (Err(_), Err(error)) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(problem(error));
+            }
+            (Err(_), Err(_)) if ends_in_separator(path) => {
+                return Err(problem(io::ErrorKind::IsADirectory.into()));
+            }
             (Err(_), Err(_)) => path.to_owned(),
             // The path exists and is not a regular file. The target of `/dev/stdout` may have no
             // path.
@@ -158,6 +164,12 @@ impl Output {
         Problem::io(self.name.clone(), error)
     }
 
+    /// Writes what is buffered, so that [`finish`](Self::finish) only gives a file its name.
+    pub(super) fn flush_all(&mut self) -> Result<(), Problem> {
+        let flushed = self.flush();
+        flushed.map_err(|error| Problem::io(self.name.clone(), error))
+    }
+
     /// Completes the output. A file gets its final name.
     pub(super) fn finish(mut self) -> Result<(), Problem> {
         let name = core::mem::take(&mut self.name);
@@ -204,6 +216,28 @@ impl fmt::Write for Output {
             fmt::Error
         })
     }
+}
+
+/// Refuses two outputs in one file, which the options `one` and `other` name.
+pub(super) fn refuse_one_file(
+    (one, a): (&str, Option<&Path>),
+    (other, b): (&str, Option<&Path>),
+) -> Result<(), Problem> {
+    match a.zip(b).filter(|(a, b)| is_same(a, b)) {
+        None => Ok(()),
+        Some((path, _)) => {
+            let name = super::text::name_of(path);
+            let message =
+                format!("{name} would be written by {one} and by {other}: give one another path");
+            Err(Problem::Usage(message.into()))
+        }
+    }
+}
+
+/// Returns whether a path ends as that of a folder.
+fn ends_in_separator(path: &Path) -> bool {
+    let last = path.as_os_str().as_encoded_bytes().last();
+    last.is_some_and(|&last| std::path::is_separator(last.into()))
 }
 
 /// Serializes a JSON value on one line.

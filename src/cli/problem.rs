@@ -251,6 +251,9 @@ pub(super) fn io_help(kind: io::ErrorKind) -> Option<&'static str> {
         io::ErrorKind::UnexpectedEof => {
             "The file became shorter while it was read: wait until it is completely written."
         }
+        io::ErrorKind::FileTooLarge => {
+            "Raise the limit on the size of files (`ulimit -f`), or write to another file system with -o."
+        }
         io::ErrorKind::StorageFull => "Free disk space, or write to another place with -o.",
         io::ErrorKind::OutOfMemory => "The tables of the file do not fit into memory.",
         // The library of Rust has no stable name for this kind.

@@ -5,11 +5,10 @@ use core::fmt::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use pte::File;
-use pte::file::FileKind;
-use pte::payload::Unreadable;
 use pte::profile::{EventTime, InstructionTime, Profile, ProfileDocument, Time};
 use pte::quoted::UntrustedString;
+use pte::schema::program::view::ExecutionPlan;
+use pte::{File, ForeignFormat, Limits};
 
 use super::input::{self, Bytes, Input, Readable, Streams};
 use super::output::{Output, formatted};
@@ -103,24 +102,17 @@ impl ShowProfile {
         program: Option<&Input>,
         common: &Common,
     ) -> Result<ProfileDocument, Problem> {
-        let (path, limits) = (name_of(file), common.limits());
-        let opened = Bytes::open(file, &path, Streams::ModelsAndTables);
-        let bytes = opened.map_err(|problem| problem.or_give(WANTED))?;
-        let read = Profile::read(&bytes.all(&path, &limits)?, &limits);
-        let mut profile = read.map_err(|why| match why {
-            Unreadable::Magic { .. } => no_profile(&bytes, &path),
-            why => bytes.invalid(&path, why),
-        })?;
+        let mut profile = read(file, &common.limits())?;
         if let Some(program) = program {
-            self.name_after(&mut profile, &path, program)?;
+            self.name_after(&mut profile, file, program)?;
         }
-        Ok(profile.named(path))
+        Ok(profile.named(name_of(file)))
     }
 
     fn name_after(
         &self,
         profile: &mut Profile,
-        path: &UntrustedString,
+        path: &Path,
         program: &Input,
     ) -> Result<(), Problem> {
         let File::Pte(pte) = program.opened.file() else {
@@ -135,11 +127,7 @@ impl ShowProfile {
             );
             return Err(program.absent(message));
         };
-        let named = profile.name_after(plan);
-        named.map_err(|why| Problem::Absent {
-            file: path.clone(),
-            message: UntrustedString::of(&why),
-        })
+        name_after(profile, path, plan)
     }
 
     fn show(&self, document: &ProfileDocument, out: &mut Output) -> fmt::Result {
@@ -210,24 +198,24 @@ impl ShowProfile {
 /// The file that the verb takes.
 const WANTED: &str = "Give an ETDump, which a runtime with event tracing writes.";
 
-/// Returns the problem of a file that is no ETDump, with what it is.
-fn no_profile(bytes: &Bytes, name: &UntrustedString) -> Problem {
-    let (head, len) = match bytes.head(name) {
-        Ok(head) => head,
-        Err(problem) => return problem,
-    };
-    let what = match pte::file::sniff(&head) {
-        Ok(FileKind::Pte) => Ok("a .pte program".to_string()),
-        Ok(_) => Ok("a .ptd data file".to_string()),
-        Err(_) => bytes.format(&head, len, name).map(|format| format.to_string()),
-    };
-    what.map_or_else(
-        |problem| problem,
-        |what| {
-            let message = format!("this is no ETDump: it is {what}").into();
-            Problem::WrongFormat { file: name.clone(), message, help: WANTED }
-        },
-    )
+/// Reads an ETDump.
+pub(super) fn read(path: &Path, limits: &Limits) -> Result<Profile, Problem> {
+    let name = name_of(path);
+    let opened = Bytes::open(path, &name, Streams::ModelsAndTables);
+    let bytes = opened.map_err(|problem| problem.or_give(WANTED))?;
+    bytes.must_be(ForeignFormat::EtDump, &name, ("ETDump", WANTED))?;
+    let profile = Profile::read(&bytes.all(&name, limits)?, limits);
+    profile.map_err(|why| bytes.invalid(&name, why))
+}
+
+/// Names the instructions of the profile at `path` after those of a method.
+pub(super) fn name_after(
+    profile: &mut Profile,
+    path: &Path,
+    plan: ExecutionPlan<'_>,
+) -> Result<(), Problem> {
+    let named = profile.name_after(plan);
+    named.map_err(|why| Problem::Absent { file: name_of(path), message: UntrustedString::of(&why) })
 }
 
 fn instruction(of: &InstructionTime) -> String {

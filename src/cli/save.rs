@@ -28,23 +28,33 @@ pub(super) fn proven<'m>(
     })
 }
 
-/// Writes the file to `path` atomically. Reports if it replaced a file, and refuses to overwrite
-/// one of `inputs`.
-pub(super) fn write(
-    opened: &Handle<Image<'_>>,
-    path: Option<&Path>,
-    inputs: &[PathBuf],
-    quiet: bool,
-) -> Result<(), Problem> {
-    let image = opened.source();
-    let replaced = path.filter(|path| path.is_file() && !quiet);
-    let mut out = Output::beside(path, Content::Bytes, inputs)?;
-    let progress = Progress::new(!quiet, "bytes", image.len());
-    out.image(image, &"the new file".into(), &progress)?;
-    drop(progress);
-    out.finish()?;
-    if let Some(path) = replaced {
-        note(&format!("{} is replaced", name_of(path)));
+/// A file that is proven, and where it will be.
+pub(super) struct NewFile<'m, 'p> {
+    pub(super) opened: Handle<Image<'m>>,
+    pub(super) path: Option<&'p Path>,
+    /// Whether nothing is reported.
+    pub(super) is_quiet: bool,
+}
+
+/// Writes files: all of their bytes first, and then their names in this order. Reports each that replaced a file, and
+/// refuses to overwrite one of `inputs`.
+pub(super) fn write(files: &[NewFile<'_, '_>], inputs: &[PathBuf]) -> Result<(), Problem> {
+    let mut outputs = Vec::new();
+    for NewFile { path, is_quiet, .. } in files {
+        let replaced = path.filter(|path| path.is_file() && !is_quiet);
+        outputs.push((Output::beside(*path, Content::Bytes, inputs)?, replaced));
+    }
+    for ((out, _), NewFile { opened, is_quiet, .. }) in outputs.iter_mut().zip(files) {
+        let image = opened.source();
+        let progress = Progress::new(!is_quiet, "bytes", image.len());
+        out.image(image, &"the new file".into(), &progress)?;
+        out.flush_all()?;
+    }
+    for (out, replaced) in outputs {
+        out.finish()?;
+        if let Some(path) = replaced {
+            note(&format!("{} is replaced", name_of(path)));
+        }
     }
     Ok(())
 }

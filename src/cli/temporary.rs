@@ -6,6 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+pub(super) use signals::report_large_files;
+
 /// A file or folder with a temporary name.
 #[derive(Debug)]
 pub(super) struct Temporary {
@@ -101,13 +103,20 @@ const ATTEMPTS: usize = 1000;
 mod signals {
     use std::fs;
     use std::os::raw::c_int;
-    use std::sync::Once;
     use std::sync::mpsc;
+    use std::sync::{Arc, Once};
     use std::thread;
 
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+    use signal_hook::flag;
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
+
+    /// Makes a write past the limit on file sizes an error. Otherwise a signal ends the command without a message.
+    pub(in super::super) fn report_large_files() {
+        // Without a handler, the signal ends the command.
+        let _ = flag::register(SIGXFSZ, Arc::default());
+    }
 
     /// Starts a thread, once. The thread waits for a signal that ends the command, removes all
     /// temporary files and ends the command by that signal.
@@ -155,6 +164,9 @@ mod signals {
 mod signals {
     /// Does nothing: this system has no such signals.
     pub(super) fn handle() {}
+
+    /// Does nothing: this system has no such signals.
+    pub(in super::super) fn report_large_files() {}
 }
 
 #[cfg(test)]

@@ -214,6 +214,15 @@ pub enum Unreadable {
         /// The description of the defect.
         why: &'static str,
     },
+    /// An archive is whole, and has something that is not read.
+    Unsupported {
+        /// The position in the file.
+        at: u64,
+        /// The description of what is not read.
+        why: &'static str,
+        /// The advice.
+        help: &'static str,
+    },
     /// The central directory of an archive is longer than is read.
     Directory {
         /// The position of the central directory.
@@ -254,6 +263,9 @@ impl fmt::Display for Unreadable {
             Self::Commands { at, why } => write!(f, "byte {at:#x} of the payload: {why}"),
             Self::Block { at } => write!(f, "invalid block at byte {at:#x} of the payload"),
             Self::Package { at, why } => write!(f, "invalid archive at byte {at:#x}: {why}"),
+            Self::Unsupported { at, why, .. } => {
+                write!(f, "archive that is not read, at byte {at:#x}: {why}")
+            }
             Self::Directory { len, most, .. } => {
                 write!(
                     f,
@@ -280,6 +292,7 @@ impl Unreadable {
             Self::Package { why, .. } => {
                 format!("this is {format}, and it is damaged or cut off: {why}")
             }
+            Self::Unsupported { why, .. } => format!("this is {format}, which is not read: {why}"),
             _ if self.is_limit() => format!("this is {format}, and a limit is met: {self}"),
             _ => format!("this is {format}, and it is damaged or cut off: {self}"),
         }
@@ -295,7 +308,7 @@ impl Unreadable {
             Self::Message { at } | Self::Model { at, .. } => (*at, "model"),
             Self::Commands { at, .. } => (*at, "command stream"),
             Self::Block { at } => (*at, "block"),
-            Self::Package { at, .. } => (*at, "archive"),
+            Self::Package { at, .. } | Self::Unsupported { at, .. } => (*at, "archive"),
             Self::Directory { at, .. } => (*at, "directory"),
             Self::Graph(error) => (error.offset(), "graph"),
             Self::Magic { .. } | Self::Sections { .. } | Self::Overlap => return None,
@@ -305,7 +318,7 @@ impl Unreadable {
     /// Returns the consequence of the defect for the readers of a standalone file.
     #[must_use]
     pub fn why(&self) -> &'static str {
-        match self.is_limit() {
+        match self.is_limit() || matches!(self, Self::Unsupported { .. }) {
             true => "This file is not judged: others may read it.",
             false => "Reading the file is refused, or gives something else than was written.",
         }
@@ -314,9 +327,10 @@ impl Unreadable {
     /// Returns advice: what to do with a standalone file.
     #[must_use]
     pub fn help(&self) -> &'static str {
-        match self.is_limit() {
-            true => "Split the file, or write fewer parts into it.",
-            false => {
+        match self {
+            Self::Unsupported { help, .. } => help,
+            _ if self.is_limit() => "Split the file, or write fewer parts into it.",
+            _ => {
                 "Copy the file again. If it was changed, write it again with the tool that made it."
             }
         }

@@ -63,6 +63,7 @@ fn hand_written_json_is_accepted() {
     let program = Pte::read(&built.stdout).unwrap();
     assert_eq!((program.header(), built.stdout.len()), (None, 64));
     assert!(text(&built.stderr).contains("error[plans-missing]"), "reported, and built");
+    assert_eq!(built.status.code(), Some(0), "broken files are made on purpose");
     let built = build(&["build", "-"], r#"{"segments": [], "named_data": []}"#);
     let whole = files::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/ptd/ptd_empty.ptd"));
     assert!(built.stdout == whole.unwrap(), "as today's writer makes it");

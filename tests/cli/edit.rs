@@ -202,6 +202,132 @@ fn externalized_data_needs_its_own_path() {
     assert_eq!(pte(&["check", out, "--with", ptd]).status.code(), Some(0));
 }
 
+/// What is refused leaves the `.ptd` as it is, also if the program is what cannot be written.
+#[test]
+fn a_refused_externalize_keeps_the_ptd() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let [m, c, m_ptd, shared] = ["m.pte", "c.pte", "m.ptd", "shared.ptd"].map(at);
+    let [dot, nowhere, slash] = [".", "nodir/o.pte", "dir.pte/"].map(at);
+    let long = at(&"n".repeat(300));
+    for name in [&m, &c] {
+        fs::copy(files::path(LINEAR), name).unwrap();
+    }
+    for ptd in [&m_ptd, &shared] {
+        fs::write(ptd, "precious").unwrap();
+    }
+    let cases: [(&[&str], i32); 7] = [
+        (&[&m, "-o", &m], 2),
+        (&[&m, &c, "-o", &dot], 2),
+        (&[&m, "-o", &nowhere, "--ptd", &shared], 3),
+        (&[&m, "-o", &slash, "--ptd", &shared], 3),
+        (&[&m, "-o", &long, "--ptd", &shared], 3),
+        (&[&m, "-o", "/dev/full", "--ptd", &shared], 3),
+        (&[&m, "-o", &dot, "--ptd", &shared], 3),
+    ];
+    for (args, status) in cases {
+        let done = pte(&[&["edit", "--externalize", "all"], args].concat());
+        let said = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(status), "{args:?}: {said}");
+        assert!(!said.contains("is replaced"), "{args:?}: {said}");
+        for ptd in [&m_ptd, &shared] {
+            assert_eq!(fs::read(ptd).unwrap(), b"precious", "{args:?}");
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "{args:?}");
+    }
+}
+
+/// Data that the program still needs is not replaced by a `.ptd` without it.
+#[test]
+fn a_ptd_that_is_still_needed_is_not_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let [m, ptd, other, whole] = ["m.pte", "m.ptd", "other.ptd", "whole.pte"].map(at);
+    // Tensors request data, and delegates do.
+    for (file, first, then) in [
+        (LINEAR, ["all", "--min-size", "100"], "all"),
+        ("tests/data/pte/xnn_gpt.pte", ["data", "--min-size", "1"], "constants"),
+    ] {
+        let first = [&["-q", "edit", file, "-o", &m, "--externalize"], &first[..]].concat();
+        good(&first);
+        let [program, data] = [&m, &ptd].map(|path| fs::read(path).unwrap());
+        let again = ["edit", &m, "--in-place", "--externalize", then];
+        let done = pte(&again);
+        assert_eq!(done.status.code(), Some(2), "{file}: {}", text(&done.stderr));
+        assert!(text(&done.stderr).contains("needs, and would be replaced"), "{file}");
+        assert!(fs::read(&m).unwrap() == program && fs::read(&ptd).unwrap() == data, "{file}");
+        // Another .ptd takes the rest, and the same data may be written again.
+        let another = ["-q", "edit", &m, "-o", &whole, "--externalize", then, "--ptd", &other];
+        good(&another);
+        assert_eq!(
+            pte(&["check", &whole, "--with", &ptd, "--with", &other]).status.code(),
+            Some(0)
+        );
+        good(&another);
+        good(&first);
+    }
+}
+
+/// A program and its `.ptd` on one path, which does not exist yet.
+#[cfg(unix)]
+#[test]
+fn externalized_data_is_not_on_the_path_of_a_new_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let [b, dotted, link, target] = ["b.pte", "./b.pte", "link", "q.pte"].map(at);
+    std::os::unix::fs::symlink("q.pte", &link).unwrap();
+    let a = at("a.pte");
+    fs::copy(files::path(LINEAR), &a).unwrap();
+    let new = at("new");
+    let other = "tests/data/pte/xnn_gpt.pte";
+    for args in [
+        &[&a, "-o", &b, "--ptd", &dotted][..],
+        &[&a, "-o", &link, "--ptd", &target],
+        &[&a, "-o", &target, "--ptd", &link],
+        &[&a, other, "-o", &new, "--ptd", &format!("{new}/./a.pte")],
+    ] {
+        let done = pte(&[&["edit", "--externalize", "all"], args].concat());
+        assert_eq!(done.status.code(), Some(2), "{args:?}: {}", text(&done.stderr));
+        assert!(text(&done.stderr).contains("name another .ptd with --ptd"), "{args:?}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "{args:?}");
+    }
+}
+
+/// No name of a `.ptd` follows from that of a device or a pipe.
+#[cfg(unix)]
+#[test]
+fn no_ptd_is_named_after_a_device() {
+    for out in ["-", "/dev/stdout", "/dev/null", "/dev/fd/1"] {
+        let done = pte(&["edit", LINEAR, "--externalize", "all", "-o", out]);
+        assert_eq!((done.status.code(), done.stdout.len()), (Some(2), 0), "{out}");
+        assert!(text(&done.stderr).contains("name the .ptd with --ptd"), "{out}");
+        assert!(!Path::new("/dev/stdout.ptd").exists() && !Path::new("/dev/null.ptd").exists());
+    }
+}
+
+/// `--inline` of a `.ptd` that the program does not use would change nothing.
+#[test]
+fn inline_of_unused_data_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.pte");
+    for (program, ptd, expected) in [
+        (
+            "native_mlp.pte",
+            "native_mlp.native_weights.ptd",
+            "for delegates only data without a shape",
+        ),
+        ("external_all.pte", "ptd_basic.ptd", "no key of this .ptd is used by the program"),
+        ("xnn_external.pte", "ptd_blobs.ptd", "no key of this .ptd is used by the program"),
+    ] {
+        let (program, ptd) = (format!("tests/data/pte/{program}"), format!("tests/data/ptd/{ptd}"));
+        let done = pte(&["edit", &program, "--inline", &ptd, "-o", out.to_str().unwrap()]);
+        let said = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(1), "{program}: {said}");
+        assert!(said.contains(expected), "{program}: {said}");
+        assert!(!out.exists());
+    }
+}
+
 /// An existing output is replaced, whether its path is given or derived, and the command reports
 /// it.
 #[test]

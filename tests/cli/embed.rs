@@ -207,6 +207,8 @@ fn wrong_boards_and_arguments_are_refused() {
     for args in [
         &["embed", "linear.pte", "--section", "a\"), weak, section(\"b"][..],
         &["embed", "linear.pte", "--name", "a b"],
+        &["embed", "linear.pte", "--name", "int"],
+        &["embed", "linear.pte", "--name", "class"],
         &["embed", "linear.pte", "--name", ""],
         &["embed", "linear.pte", "--align", "3"],
         &["embed", "-", "--format", "asm"],

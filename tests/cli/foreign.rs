@@ -222,6 +222,50 @@ fn a_record_past_a_limit_is_not_damaged() {
     good(&["info", path.to_str().unwrap()]);
 }
 
+/// A record that Python reads is not called damaged: the message says what is not read, and the advice what to do.
+#[test]
+fn a_whole_record_that_is_not_read_is_not_damaged() {
+    use crate::support::archive::{Member, archive};
+    let (identifier, map): (Member<'_>, Member<'_>) =
+        (("ETRECORD_V0", b"", 0), ("debug_handle_map", b"{}", 0));
+    let whole = archive(&[identifier, map]);
+    let end = whole.len() - 22;
+    let mut comment = whole.clone();
+    comment[end + 20] = 5;
+    comment.extend(b"hello");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.etrecord");
+    let path = path.to_str().unwrap();
+    for (bytes, why, help) in [
+        (
+            archive(&[identifier, (map.0, map.1, 8)]),
+            "a member is compressed",
+            "without compression",
+        ),
+        (comment, "it ends with a comment", "without a comment"),
+        ([&whole[..], b"junk"].concat(), "other bytes are behind its end", "without a comment"),
+        ([&whole[..], &[0; 100]].concat(), "other bytes are behind its end", "without a comment"),
+        (
+            archive(&[identifier, map, map]),
+            "two members have the same name",
+            "one member of each name",
+        ),
+    ] {
+        std::fs::write(path, bytes).unwrap();
+        for verb in ["check", "info", "map"] {
+            let done = pte(&[verb, path]);
+            assert_eq!(done.status.code(), Some(1), "{why}");
+            let said = text(&done.stdout) + &text(&done.stderr);
+            assert!(said.contains(&format!("which is not read: {why}")), "{said}");
+            assert!(said.contains(help) && !said.contains("damaged"), "{said}");
+        }
+    }
+    // Without the record of its end, an archive is cut off.
+    std::fs::write(path, &whole[..end]).unwrap();
+    let said = text(&pte(&["info", path]).stderr);
+    assert!(said.contains("damaged or cut off: the end of central directory record"), "{said}");
+}
+
 /// Verbs that take programs alone name the verbs that take a payload.
 #[test]
 fn verbs_of_programs_name_those_of_payloads() {

@@ -192,10 +192,9 @@ fn no_output_replaces_what_the_verb_has_read() {
     let baseline = fs::read_to_string(&file).unwrap();
     for (contents, args) in [
         (&baseline[..], &["check", LINEAR, "--json", "--baseline"][..]),
-        (&baseline, &["check", LINEAR, "--json", "--write-baseline"]),
         ("aten::add.out\n", &["check", LINEAR, "--json", "--kernels"]),
         ("[check]\n", &["check", LINEAR, "--json", "--config"]),
-        ("", &["graph", LINEAR, "--overlay", "time", "--etdump"]),
+        ("", &["graph", "tests/data/pte/dyn_batch.pte", "--overlay", "time", "--etdump"]),
         ("", &["graph", LINEAR, "--format", "model-explorer", "--etrecord"]),
     ] {
         let contents = match args.last() {
@@ -207,8 +206,56 @@ fn no_output_replaces_what_the_verb_has_read() {
         let done = pte(&[args, &[path, "-o", path]].concat());
         assert_eq!(done.status.code(), Some(2), "{args:?}: {}", text(&done.stderr));
         assert!(text(&done.stderr).contains("precious is also an input"), "{args:?}");
-        if args.last() != Some(&"--write-baseline") {
-            assert_eq!(fs::read(&file).unwrap(), contents, "{args:?}");
+        assert_eq!(fs::read(&file).unwrap(), contents, "{args:?}");
+    }
+}
+
+/// Two outputs in one file are refused before one is written, also if the file does not exist yet.
+#[test]
+fn two_outputs_need_two_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let count = || fs::read_dir(folder.path()).unwrap().count();
+    let [twice, dotted] = ["r.json", "./r.json"].map(|name| folder.path().join(name));
+    let [twice, dotted] = [&twice, &dotted].map(|path| path.to_str().unwrap());
+    let done = pte(&["check", LINEAR, "-o", twice, "--write-baseline", dotted]);
+    assert_eq!((done.status.code(), count()), (Some(2), 0));
+    let said = text(&done.stderr);
+    assert!(said.contains("r.json would be written by -o and by --write-baseline"), "{said}");
+    // A dump writes a blob as a file that is named by its hash.
+    let blobs = format!("dir={}", folder.path().display());
+    let dump = ["dump", "--container", "--blobs", &blobs, "tests/data/pte/xnn_mixed.pte"];
+    good(&dump);
+    let files = count();
+    assert!(files > 0);
+    let blob = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
+    let bytes = fs::read(&blob).unwrap();
+    for exists in [true, false] {
+        if !exists {
+            fs::remove_file(&blob).unwrap();
         }
+        let done = pte(&[&dump[..], &["-o", blob.to_str().unwrap()]].concat());
+        assert_eq!(done.status.code(), Some(2));
+        assert!(text(&done.stderr).contains("has the name of a blob"), "{}", text(&done.stderr));
+        assert_eq!(fs::read(&blob).ok(), exists.then(|| bytes.clone()));
+    }
+}
+
+/// A limit on the size of files is an error as any other, and leaves nothing.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_limit_on_the_size_of_files_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let pte = env!("CARGO_BIN_EXE_pte");
+    let model = files::path("tests/data/pte/xnn_gpt.pte");
+    for args in ["extract --all \"$2\" \"$1\"", "dump --blobs inline \"$1\" -o \"$2\""] {
+        let script = format!("ulimit -f 10; exec \"$0\" {args}");
+        let mut shell = std::process::Command::new("bash");
+        let shell = shell.args(["-c", &script, pte]).args([&model, &out]);
+        let done = shell.output().unwrap();
+        let said = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(3), "{args}: {said}");
+        assert!(said.contains("File too large"), "{args}: {said}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{args}");
     }
 }

@@ -180,6 +180,7 @@ fn profile_refuses_other_files() {
         ("tests/data/ptd/ptd_basic.ptd", "this is no ETDump: it is a .ptd data file"),
         ("tests/data/other/linear_bundled.bpte", "this is no ETDump: it is a bundled program"),
         ("tests/data/other/linear.etrecord", "this is no ETDump: it is an ETRecord"),
+        ("tests/data/other/mlx_mlp.payload", "this is no ETDump: it is a delegate's payload (MLX)"),
         ("-", "this is an empty file"),
     ] {
         let done = pte(&["profile", path]);

@@ -2,18 +2,19 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use pte::File;
 use pte::check::Report;
-use pte::model::{ExternalError, Image, ModelError, SharedPtd};
-use pte::{File, Handle, Limits};
+use pte::model::{ExternalError, SharedPtd};
 
-use super::{Data, Edit, current, refuse_hard_links};
+use super::{Data, Edit, current, proven, refuse_hard_links, refuse_lost_data, refuse_unused};
+use crate::Common;
 use crate::identity::is_same;
 use crate::input::{self, Input, Readable};
 use crate::problem::{Problem, Status, note};
+use crate::save::{self, NewFile};
 use crate::text::{bytes as formatted, name_of};
-use crate::{Common, save};
 
 impl Edit {
     /// Moves data of all programs into one `.ptd`.
@@ -45,6 +46,7 @@ impl Edit {
         let others = self.inline.iter().map(open).collect::<Result<Vec<_>, _>>()?;
         let data = self.set_data.iter().map(|(key, path)| Ok((key.as_str(), Data::open(path)?)));
         let data = data.collect::<Result<Vec<_>, Problem>>()?;
+        refuse_unused(&others, &inputs, &limits)?;
         let ptds = others.iter().map(current).collect::<Result<Vec<_>, _>>()?;
         let (mut shared, mut done, mut models) = (SharedPtd::new(), Vec::new(), Vec::new());
         let mut moved = 0u64;
@@ -72,22 +74,23 @@ impl Edit {
         let stored = ptd.segments.iter().map(pte::model::Blob::len).fold(0, u64::saturating_add);
         let mut files = Vec::new();
         for ((input, model, known), path) in models.iter().zip(&outputs) {
-            files.push((proven(model.image_with(&limits), input, path, (known, &limits))?, path));
+            let opened = proven(model.image_with(&limits), input, path, (known, &limits))?;
+            let is_quiet = common.quiet || self.in_place;
+            files.push(NewFile { opened, path: Some(path), is_quiet });
         }
         let blobs = self.set_data.iter().map(|(_, path)| path);
         let read: Vec<_> = self.inline.iter().chain(blobs).cloned().collect();
         let programs = if self.in_place { &[][..] } else { &self.files };
         let read: Vec<_> = programs.iter().chain(&read).cloned().collect();
-        if let Some(folder) = common.output.as_ref().filter(|folder| !folder.is_dir()) {
-            fs::create_dir(folder).map_err(|error| Problem::io(name_of(folder), error))?;
-        }
-        // The `.ptd` is written first, so that no program on disk is ever without its data.
         if moved > 0
             && let Some((first, ..)) = models.first()
         {
             let image = ptd.image_with(&limits);
             let opened = proven(image, first, &ptd_path, (&Report::default(), &limits))?;
-            save::write(&opened, Some(&ptd_path), &read, common.quiet)?;
+            let new = NewFile { opened, path: Some(&ptd_path), is_quiet: common.quiet };
+            refuse_lost_data(&new, &files, &limits)?;
+            // The `.ptd` is first, so that no program on disk is ever without its data.
+            files.insert(0, new);
             done.push(format!(
                 "{}: {} of data, {} less than apart",
                 name_of(&ptd_path),
@@ -95,9 +98,14 @@ impl Edit {
                 formatted(moved.saturating_sub(stored))
             ));
         }
-        for (opened, path) in files {
-            save::write(&opened, Some(path), &read, common.quiet || self.in_place)?;
+        let folder = common.output.as_ref().filter(|folder| !folder.is_dir());
+        if let Some(folder) = folder {
+            fs::create_dir(folder).map_err(|error| Problem::io(name_of(folder), error))?;
         }
+        save::write(&files, &read).inspect_err(|_| {
+            // An empty folder would be left.
+            folder.map(fs::remove_dir);
+        })?;
         if !common.quiet {
             done.iter().for_each(|message| note(message));
         }
@@ -131,20 +139,6 @@ impl Edit {
         });
         paths.collect()
     }
-}
-
-/// Proves a new file, and refuses an Error that the report `known` does not have.
-fn proven<'m>(
-    image: Result<Image<'m>, ModelError>,
-    input: &Input,
-    path: &Path,
-    (known, limits): (&Report, &Limits),
-) -> Result<Handle<Image<'m>>, Problem> {
-    let unwritable =
-        |error| Problem::Absent { file: input.name.clone(), message: save::unwritable(&error) };
-    let opened = save::proven(image.map_err(unwritable)?, &name_of(path), limits)?;
-    save::refuse_new_errors(&opened, &name_of(path), known, limits)?;
-    Ok(opened)
 }
 
 fn clash(input: &Input, error: &ExternalError) -> Problem {

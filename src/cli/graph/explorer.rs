@@ -6,15 +6,15 @@ use clap::ValueEnum;
 use pte::explorer::{ExplorerDocument, Overlay, RecordedModules};
 use pte::graph::GraphDocument;
 use pte::profile::Profile;
-use pte::{File, Limits};
+use pte::{File, ForeignFormat};
 
 use super::{Format, Graph};
 use crate::Common;
 use crate::input::{Bytes, Input, Streams};
 use crate::output::{Content, Output};
 use crate::problem::{Problem, Status};
-use crate::refusal;
 use crate::text::name_of;
+use crate::{profile, refusal};
 
 /// The numbers of a node data file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -33,9 +33,10 @@ impl Graph {
     /// Writes the graph of a file of any kind. Of a refused file, writes its findings.
     pub(super) fn run_explorer(&self, common: &Common) -> Result<Status, Problem> {
         let name = name_of(&self.file);
-        // A broken record says nothing about the file.
+        // A broken record or profile says nothing about the file.
         let modules = self.etrecord.as_deref().map(read_modules).transpose()?;
-        match self.explore(modules.unwrap_or_default(), common) {
+        let profile = self.etdump.as_deref().map(|path| profile::read(path, &common.limits()));
+        match self.explore(modules.unwrap_or_default(), profile.transpose()?, common) {
             Err(
                 problem @ (Problem::Refused { .. }
                 | Problem::Unreadable { .. }
@@ -49,9 +50,20 @@ impl Graph {
         }
     }
 
-    fn explore(&self, modules: RecordedModules, common: &Common) -> Result<Status, Problem> {
+    fn explore(
+        &self,
+        modules: RecordedModules,
+        profile: Option<Profile>,
+        common: &Common,
+    ) -> Result<Status, Problem> {
         let (name, limits) = (name_of(&self.file), common.limits());
         let bytes = Bytes::open(&self.file, &name, Streams::ModelsAndTables)?;
+        let has_times = profile.is_some()
+            || bytes.foreign_format(&name)?.is_some_and(|format| format == ForeignFormat::EtDump);
+        if self.overlay == Some(Numbers::Time) && !has_times {
+            let message = "--overlay time needs the profile of a run: give --etdump";
+            return Err(Problem::Usage(message.into()));
+        }
         let other = ExplorerDocument::of_other(&name, &bytes, &limits);
         match other.map_err(|error| Problem::open(&name, error))? {
             Some(Ok(document)) => return self.write(&document, None, common),
@@ -62,7 +74,7 @@ impl Graph {
         let file = input.opened.file();
         let document = ExplorerDocument::of(&name, &input.opened, self.stats, &limits);
         let mut document = document.map_err(|error| Problem::open(&name, error))?;
-        let mut profile = None;
+        let mut run = None;
         match &file {
             File::Ptd(_) if self.method.is_some() => return Err(Problem::no_methods(&name)),
             File::Ptd(_) => {}
@@ -74,17 +86,19 @@ impl Graph {
                 self.admit(&input, pte, Format::Json, &graph)?;
                 document = document.with_method(self.method.as_deref()).showing(graph.shown);
                 document = document.with_modules(modules);
-                if let Some(path) = &self.etdump {
-                    let of = read_profile(path, &limits)?;
-                    let Some(method) = Profile::method_index(pte, self.method.as_deref()) else {
+                if let Some((mut profile, path)) = profile.zip(self.etdump.as_deref()) {
+                    let method = self.method.as_deref();
+                    let ran = Profile::method_index(pte, method).zip(Profile::method(pte, method));
+                    let Some((index, plan)) = ran else {
                         let message = "choose the method that ran with --method";
                         return Err(Problem::Usage(message.into()));
                     };
-                    profile = Some((of, method));
+                    profile::name_after(&mut profile, path, plan)?;
+                    run = Some((profile, index));
                 }
             }
         }
-        self.write(&document, profile.as_ref().map(|(profile, method)| (profile, *method)), common)
+        self.write(&document, run.as_ref().map(|(profile, method)| (profile, *method)), common)
     }
 
     fn write(
@@ -113,16 +127,11 @@ impl Graph {
     }
 }
 
-fn read_profile(path: &Path, limits: &Limits) -> Result<Profile, Problem> {
-    let name = name_of(path);
-    let bytes = Bytes::open(path, &name, Streams::ModelsAndTables)?;
-    let profile = Profile::read(&bytes.all(&name, limits)?, limits);
-    profile.map_err(|why| bytes.invalid(&name, why))
-}
-
 fn read_modules(path: &Path) -> Result<RecordedModules, Problem> {
     let name = name_of(path);
     let bytes = Bytes::open(path, &name, Streams::ModelsAndTables)?;
+    let help = "Give an ETRecord, which an exporter writes.";
+    bytes.must_be(ForeignFormat::EtRecord, &name, ("ETRecord", help))?;
     let modules = RecordedModules::read(&bytes).map_err(|error| Problem::open(&name, error))?;
     modules.map_err(|why| bytes.invalid(&name, why))
 }

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use crate::problem::Problem;
 #[cfg(feature = "remote")]
 use crate::remote;
-use pte::file::open;
+use pte::file::{FileKind, open};
 use pte::flat::bytes::len_of;
 use pte::payload::{Bundle, TablesPlace, Unreadable};
 use pte::quoted::UntrustedString;
@@ -210,6 +210,26 @@ impl Bytes {
         self.read_at(len.saturating_sub(size), &mut tail)
             .map_err(|error| Problem::io(name, error))?;
         Ok(ForeignFormat::of_ends(head, &tail))
+    }
+
+    /// Refuses a file of another format than `format`, which `what` names. `help` says what to give.
+    pub(crate) fn must_be(
+        &self,
+        format: ForeignFormat,
+        name: &UntrustedString,
+        (what, help): (&str, &'static str),
+    ) -> Result<(), Problem> {
+        let (head, len) = self.head(name)?;
+        let is = match pte::file::sniff(&head) {
+            Ok(FileKind::Pte) => "a .pte program".into(),
+            Ok(_) => "a .ptd data file".into(),
+            Err(_) => match self.format(&head, len, name)? {
+                found if found == format => return Ok(()),
+                found => found.to_string(),
+            },
+        };
+        let message = format!("this is no {what}: it is {is}").into();
+        Err(Problem::WrongFormat { file: name.clone(), message, help })
     }
 
     /// Returns the problem that a payload, a package, a profile or an ETRecord is invalid.

@@ -122,7 +122,8 @@ fn an_etrecord_puts_instructions_into_modules() {
     assert_eq!(layers, ["forward/a", "forward/a", "forward"]);
     let wrong = pte(&[&args[..], &["--etrecord", LINEAR]].concat());
     assert_eq!((wrong.status.code(), text(&wrong.stdout).as_str()), (Some(1), ""));
-    assert!(text(&wrong.stderr).contains("the file is not an ETRecord"), "{}", text(&wrong.stderr));
+    let said = text(&wrong.stderr);
+    assert!(said.contains("this is no ETRecord: it is a .pte program"), "{said}");
 }
 
 #[test]
@@ -144,4 +145,27 @@ fn numbers_are_laid_over_the_nodes() {
         numbers("time", &["--etdump", "tests/data/other/mlp.etdp"], "tests/data/pte/dyn_batch.pte");
     assert_eq!(laid["m0i1"]["value"], 337_965);
     assert!(good(&["graph", "--overlay", "findings", LINEAR]).contains("\"thresholds\""));
+}
+
+/// Times come from an ETDump, which `--etdump` gives or which is the file itself, and from one of the same program.
+#[test]
+fn times_without_a_profile_of_the_program_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.json");
+    let out = out.to_str().unwrap();
+    let overlay = ["graph", "--overlay", "time", "tests/data/pte/xnn_mixed.pte", "-o", out];
+    let cases: [(&[&str], i32, &str); 5] = [
+        (&[], 2, "--overlay time needs the profile of a run: give --etdump"),
+        (&["--etdump", LINEAR], 1, "this is no ETDump: it is a .pte program"),
+        (&["--etdump", "README.md"], 1, "this is no ETDump: it is a text file"),
+        (&["--etdump", "/nowhere"], 3, "No such file"),
+        (&["--etdump", "tests/data/other/branch.etdp"], 1, "in the profile"),
+    ];
+    for (rest, status, expected) in cases {
+        let done = pte(&[&overlay[..], rest].concat());
+        let said = text(&done.stderr);
+        assert_eq!((done.status.code(), text(&done.stdout).as_str()), (Some(status), ""), "{said}");
+        assert!(said.contains(expected), "{rest:?}: {said}");
+        assert!(!std::path::Path::new(out).exists(), "{rest:?}");
+    }
 }

@@ -86,7 +86,11 @@ impl Archive {
             }
             cost::look_up("", names.len());
             if !names.insert(member.name) {
-                return Err(invalid(at, "two members have the same name"));
+                return Err(Unreadable::Unsupported {
+                    at,
+                    why: "two members have the same name, and readers differ in which one they take",
+                    help: "Write the archive again with one member of each name.",
+                });
             }
             let name = core::str::from_utf8(member.name);
             let name = name.map_err(|_| invalid(at, "a name is not UTF-8"))?;

@@ -3,13 +3,22 @@
 use super::super::Head;
 use super::invalid;
 use crate::payload::Unreadable;
-use pte_flat::bytes::{array_at, u16_at, u32_at};
+use pte_flat::bytes::{array_at, u16_at, u32_at, wide};
+use pte_flat::cost;
 
 /// The length of the end of central directory record.
 const END: u64 = 22;
 /// The lengths of ZIP64's end of central directory record and locator, which lie in front of that record.
 const END64: u64 = 56;
 const LOCATOR: u64 = 20;
+
+/// The magic of the end of central directory record.
+const MAGIC: [u8; 4] = *b"PK\x05\x06";
+/// The longest comment behind that record.
+const LONGEST_COMMENT: u64 = 0xffff;
+
+/// What an archive without a sound record at its end lacks.
+const NO_END: &str = "the end of central directory record";
 
 /// The place of a central directory, and the number of its entries.
 #[derive(Clone, Copy)]
@@ -27,8 +36,8 @@ impl Directory {
         // Two disk numbers, two counts of entries, the size and the offset of the central directory, no comment.
         let (count, size) = (u16_at(&end, 10).unwrap_or_default(), u32_at(&end, 12));
         let (size, start) = (size.unwrap_or_default(), u32_at(&end, 16).unwrap_or_default());
-        let is_plain = array_at(&end, 0) == Some(*b"PK\x05\x06")
-            && end.get(4..8) == Some(&[0; 4])
+        let has_magic = array_at(&end, 0) == Some(MAGIC);
+        let is_plain = end.get(4..8) == Some(&[0; 4])
             && u16_at(&end, 8) == Some(count)
             && u16_at(&end, 20) == Some(0);
         let found = Self { count: count.into(), size: size.into(), start: start.into() };
@@ -45,8 +54,32 @@ impl Directory {
             None => (at, Some(found)),
         };
         let is_its_end = |found: &Self| found.start.saturating_add(found.size) == end;
-        let why = "the end of central directory record";
-        found.filter(is_its_end).filter(|_| is_plain).ok_or(invalid(at, why))
+        if !has_magic {
+            return Err(Self::behind(head));
+        }
+        found.filter(is_its_end).filter(|_| is_plain).ok_or(invalid(at, NO_END))
+    }
+
+    /// Returns the error of an archive that does not end with the record: what is behind it.
+    fn behind(head: &mut Head<'_>) -> Unreadable {
+        let at = head.len.saturating_sub(END);
+        let start = at.saturating_sub(LONGEST_COMMENT);
+        let last = match head.read(start, head.len.saturating_sub(start)) {
+            Ok(last) => last,
+            Err(why) => return why,
+        };
+        cost::charge(last.len());
+        let Some(found) = last.windows(MAGIC.len()).rposition(|bytes| bytes == MAGIC) else {
+            return invalid(at, NO_END);
+        };
+        let at = start.saturating_add(wide(found));
+        let comment = last.get(found..).and_then(|record| u16_at(record, 20)).unwrap_or_default();
+        let why = match at.saturating_add(END).saturating_add(comment.into()) == head.len {
+            true => "it ends with a comment, in which readers may find another directory",
+            false => "other bytes are behind its end, where readers may find another directory",
+        };
+        let help = "Write the archive again, without a comment and other bytes behind it.";
+        Unreadable::Unsupported { at, why, help }
     }
 
     /// Finds the central directory by the records of ZIP64 in front of the record at `at`, and where it must end.

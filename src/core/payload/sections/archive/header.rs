@@ -124,7 +124,13 @@ fn described<'h>(
             return Ok(Described { name, size, checksum: word(8).unwrap_or_default() });
         }
         (Some(0), ..) => "a member is encrypted, or without a size",
-        _ => "a member is compressed, and must be stored as it is",
+        _ => {
+            return Err(Unreadable::Unsupported {
+                at,
+                why: "a member is compressed, and must be stored as it is",
+                help: "Write the archive again without compression, as its writer does.",
+            });
+        }
     };
     Err(invalid(at, why))
 }
