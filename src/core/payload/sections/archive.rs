@@ -15,6 +15,7 @@ use directory::Directory;
 use pte_flat::bytes::wide;
 use pte_flat::cost;
 
+mod behind;
 mod checksum;
 mod directory;
 mod header;

@@ -1,24 +1,20 @@
 //! The records at the end of an archive, with the place of the central directory.
 
 use super::super::Head;
-use super::invalid;
+use super::{behind, invalid};
 use crate::payload::Unreadable;
-use pte_flat::bytes::{array_at, u16_at, u32_at, wide};
-use pte_flat::cost;
+use pte_flat::bytes::{array_at, u16_at, u32_at};
 
 /// The length of the end of central directory record.
-const END: u64 = 22;
+pub(super) const END: u64 = 22;
 /// The lengths of ZIP64's end of central directory record and locator, which lie in front of that record.
 const END64: u64 = 56;
 const LOCATOR: u64 = 20;
 
 /// The magic of the end of central directory record.
-const MAGIC: [u8; 4] = *b"PK\x05\x06";
-/// The longest comment behind that record.
-const LONGEST_COMMENT: u64 = 0xffff;
-
+pub(super) const MAGIC: [u8; 4] = *b"PK\x05\x06";
 /// What an archive without a sound record at its end lacks.
-const NO_END: &str = "the end of central directory record";
+pub(super) const NO_END: &str = "the end of central directory record";
 
 /// The place of a central directory, and the number of its entries.
 #[derive(Clone, Copy)]
@@ -55,31 +51,9 @@ impl Directory {
         };
         let is_its_end = |found: &Self| found.start.saturating_add(found.size) == end;
         if !has_magic {
-            return Err(Self::behind(head));
+            return Err(behind::error(head));
         }
         found.filter(is_its_end).filter(|_| is_plain).ok_or(invalid(at, NO_END))
-    }
-
-    /// Returns the error of an archive that does not end with the record: what is behind it.
-    fn behind(head: &mut Head<'_>) -> Unreadable {
-        let at = head.len.saturating_sub(END);
-        let start = at.saturating_sub(LONGEST_COMMENT);
-        let last = match head.read(start, head.len.saturating_sub(start)) {
-            Ok(last) => last,
-            Err(why) => return why,
-        };
-        cost::charge(last.len());
-        let Some(found) = last.windows(MAGIC.len()).rposition(|bytes| bytes == MAGIC) else {
-            return invalid(at, NO_END);
-        };
-        let at = start.saturating_add(wide(found));
-        let comment = last.get(found..).and_then(|record| u16_at(record, 20)).unwrap_or_default();
-        let why = match at.saturating_add(END).saturating_add(comment.into()) == head.len {
-            true => "it ends with a comment, in which readers may find another directory",
-            false => "other bytes are behind its end, where readers may find another directory",
-        };
-        let help = "Write the archive again, without a comment and other bytes behind it.";
-        Unreadable::Unsupported { at, why, help }
     }
 
     /// Finds the central directory by the records of ZIP64 in front of the record at `at`, and where it must end.
