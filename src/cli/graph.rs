@@ -98,7 +98,7 @@ pub(super) struct Graph {
     /// Draw constants as nodes, and not in the calls that use them.
     #[arg(long)]
     constants: bool,
-    /// Open the delegates of XNNPACK, Vulkan, TOSA, MLX and the native backend: draw the nodes of
+    /// Open the delegates of XNNPACK, Vulkan, TOSA, MLX, VGF and the native backend: draw the nodes of
     /// their payloads.
     #[arg(long)]
     payloads: bool,
