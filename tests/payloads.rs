@@ -33,6 +33,7 @@ mod record;
 mod sections;
 #[cfg(feature = "json")]
 mod tosa;
+mod vgf;
 
 /// Returns the payloads of the samples and of the corpus.
 fn payloads() -> Vec<(String, Vec<u8>)> {

@@ -98,7 +98,7 @@ pub(super) struct Graph {
     /// Draw constants as nodes, and not in the calls that use them.
     #[arg(long)]
     constants: bool,
-    /// Open the delegates of XNNPACK, Vulkan, TOSA, MLX, Core ML, Ethos-U and the native backend:
+    /// Open the delegates of XNNPACK, Vulkan, TOSA, MLX, Core ML, Ethos-U, VGF and the native backend:
     /// draw the nodes of their payloads.
     #[arg(long)]
     payloads: bool,

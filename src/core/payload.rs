@@ -63,6 +63,7 @@ static FORMATS: [&format::Format; 5] =
 /// The backends whose payloads have a graph without such tables.
 static MODELS: &[&model::Model] = &[
     &ethosu::MODEL,
+    &vgf::form::MODEL,
     #[cfg(feature = "json")]
     &coreml::MODEL,
 ];

@@ -16,8 +16,13 @@ use crate::support::files;
 use crate::support::snapshot::assert_snapshot;
 
 /// Returns a payload with one operator. Operands are written `FP32[2,3]`; `INT8[1]=0` is a constant whose bytes are
-/// all 0, and `2,3` a constant shape of these numbers.
+/// all 0, and `2,3` a constant shape of these numbers. Outputs are separated by `;`, and `2` is a shape of two numbers.
 fn payload(op: &str, attribute: &Value, inputs: &[&str], output: &str) -> Vec<u8> {
+    written(&graph(op, attribute, inputs, output))
+}
+
+/// Returns the graph with one operator.
+fn graph(op: &str, attribute: &Value, inputs: &[&str], output: &str) -> Value {
     let (mut tensors, mut shapes) = (Vec::new(), Vec::new());
     let (mut operators, mut ends, mut names) = (Vec::new(), Vec::new(), Vec::new());
     let constant = |op: &str, member: &str, name: &str| json!({"op": op, "attribute_type": member, "attribute": {}, "outputs": [name]});
@@ -44,7 +49,15 @@ fn payload(op: &str, attribute: &Value, inputs: &[&str], output: &str) -> Vec<u8
             }
         }
     }
-    tensors.push(tensor("out", output));
+    let mut outputs = Vec::new();
+    for (nth, operand) in output.split_terminator(';').enumerate() {
+        let name = format!("out{nth}");
+        match operand.parse::<u32>() {
+            Ok(rank) => shapes.push(json!({"name": name, "rank": rank})),
+            Err(_) => tensors.push(tensor(&name, operand)),
+        }
+        outputs.push(name);
+    }
     let member = op.split('_').map(|word| {
         let (first, rest) = word.split_at(1);
         format!("{first}{}", rest.to_lowercase())
@@ -52,18 +65,25 @@ fn payload(op: &str, attribute: &Value, inputs: &[&str], output: &str) -> Vec<u8
     let member = format!("{}Attribute", member.collect::<String>());
     let member = match op {
         "MATMUL" => "MatMulAttribute",
+        "MATMUL_T" => "MatMulTAttribute",
+        "FFT2D" => "FFT2dAttribute",
+        "RFFT2D" => "RFFT2dAttribute",
         "ARGMAX" => "ArgMaxAttribute",
         _ => &member,
     };
     operators.push(json!({
-        "op": op, "attribute_type": member, "attribute": attribute, "inputs": names, "outputs": ["out"]
+        "op": op, "attribute_type": member, "attribute": attribute, "inputs": names, "outputs": outputs
     }));
     let block = json!({
         "name": "main", "operators": operators, "tensors": tensors, "shapes": shapes,
-        "inputs": ends, "outputs": ["out"]
+        "inputs": ends, "outputs": outputs
     });
     let version = json!({"_major": 1, "_minor": 0, "_patch": 0, "_draft": false});
-    let graph = json!({"version": version, "regions": [{"name": "main", "blocks": [block]}]});
+    json!({"version": version, "regions": [{"name": "main", "blocks": [block]}]})
+}
+
+/// Returns the payload with a graph.
+fn written(graph: &Value) -> Vec<u8> {
     let schema = &tosa::desc::SCHEMA;
     let root = load::read(&graph.to_string(), schema.root, &mut load::no_files).unwrap();
     write::write(schema, &root, &[], &WriterLayout::default()).unwrap()
@@ -99,6 +119,22 @@ fn rescale(per_channel: bool, unsigned: bool) -> Value {
         "scale32": true, "rounding_mode": "SINGLE_ROUND", "per_channel": per_channel,
         "input_unsigned": unsigned
     })
+}
+
+const POOL: &[&str] = &["FP32[1,4,4,2]", "2,2", "2,2", "0,0,0,0"];
+const BLOCKS: &[&str] = &[
+    "FP8E4M3[1,3,3,32]",
+    "FP8UE8M0[1,3,3,1]",
+    "FP8E4M3[2,1,1,32]=64",
+    "FP8UE8M0[2,1,1,1]=2",
+    "FP32[2]=8",
+    "0,0,0,0",
+    "1,1",
+    "1,1",
+];
+
+fn blocks() -> Value {
+    json!({"block_size": "BLOCK_SIZE_32"})
 }
 
 /// The reference model accepts each of these, but for the shift of 0.
@@ -145,6 +181,20 @@ fn sound() -> Vec<Case> {
         ("TABLE", none(), &["INT8[3]", "INT8[256]=256"], "INT8[3]"),
         ("TILE", none(), &["FP32[2,3]", "2,1"], "FP32[4,3]"),
         ("TRANSPOSE", json!({"perms": [1, 0]}), &["FP32[2,3]"], "FP32[3,2]"),
+        ("FFT2D", none(), &["FP32[1,4,8]", "FP32[1,4,8]"], "FP32[1,4,8];FP32[1,4,8]"),
+        ("RFFT2D", none(), &["FP32[1,4,8]"], "FP32[1,4,5];FP32[1,4,5]"),
+        (
+            "MATMUL_T",
+            none(),
+            &["INT8[2,2,3]", "INT8[1,4,3]", "INT8[1]=1", "INT8[1]=1"],
+            "INT32[2,2,4]",
+        ),
+        ("MAX_POOL2D_ADAPTIVE", json!({"nan_mode": "PROPAGATE"}), POOL, "FP32[1,2,2,2]"),
+        ("CONV2D_BLOCK_SCALED", blocks(), BLOCKS, "FP32[1,3,3,2]"),
+        ("CAST_FROM_BLOCK_SCALED", blocks(), &["FP8E4M3[2,64]", "FP8UE8M0[2,2]"], "FP32[2,64]"),
+        ("ADD_SHAPE", none(), &["1,2", "3,4"], "2"),
+        ("CONCAT_SHAPE", none(), &["1,2", "3"], "3"),
+        ("DIM", json!({"axis": 1}), &["FP32[2,3]"], "1"),
     ]
 }
 
@@ -188,6 +238,50 @@ fn wrong() -> Vec<Case> {
         ("SLICE", none(), &["FP32[2,6]", "0,4", "2,3"], "FP32[2,3]"),
         ("TABLE", none(), &["INT8[3]", "INT8[255]=255"], "INT8[3]"),
         ("TRANSPOSE", json!({"perms": [0, 0]}), &["FP32[2,3]"], "FP32[2,2]"),
+        ("ABS", none(), &["FP32[1,1,1,1,1,1,2]"], "FP32[1,1,1,1,1,1,2]"),
+        ("REVERSE", json!({"axis": -1}), &["FP32[2,3]"], "FP32[2,3]"),
+        (
+            "RESIZE",
+            json!({"mode": "NEAREST"}),
+            &["FP32[1,2,2,1]", "4,2,4,2", "-1,-1", "4,4"],
+            "FP32[1,4,4,1]",
+        ),
+        ("FFT2D", none(), &["FP32[1,3,8]", "FP32[1,3,8]"], "FP32[1,3,8];FP32[1,3,8]"),
+        ("FFT2D", none(), &["FP32[1,4,8]", "FP32[1,4,8]"], "FP32[1,4,8];FP32[1,4,4]"),
+        ("FFT2D", none(), &["FP32[1,4,8]", "FP32[1,4,8]"], "FP32[1,4,8]"),
+        ("RFFT2D", none(), &["FP32[1,4,8]"], "FP32[1,4,4];FP32[1,4,4]"),
+        ("RFFT2D", none(), &["FP16[1,4,8]"], "FP16[1,4,5];FP16[1,4,5]"),
+        (
+            "MATMUL_T",
+            none(),
+            &["INT8[2,2,3]", "INT8[1,3,4]", "INT8[1]=1", "INT8[1]=1"],
+            "INT32[2,2,4]",
+        ),
+        (
+            "MAX_POOL2D_ADAPTIVE",
+            json!({"nan_mode": "PROPAGATE"}),
+            &["FP32[1,4,4,2]", "2,2", "2,2", "2,0,0,0"],
+            "FP32[1,3,2,2]",
+        ),
+        ("CONV2D_BLOCK_SCALED", blocks(), BLOCKS, "FP32[1,3,3,3]"),
+        ("CONV2D_BLOCK_SCALED", json!({"block_size": 9}), BLOCKS, "FP32[1,3,3,2]"),
+        ("CAST_FROM_BLOCK_SCALED", blocks(), &["FP8E4M3[2,33]", "FP8UE8M0[2,2]"], "FP32[2,33]"),
+        ("CAST_FROM_BLOCK_SCALED", blocks(), &["FP8E4M3[2,64]"], "FP32[2,64]"),
+        ("ADD_SHAPE", none(), &["1,2", "3"], "2"),
+        ("ADD_SHAPE", none(), &["1,2", "INT32[2]"], "2"),
+        ("ASSERT_EQUAL_SHAPE", none(), &["1,2", "1"], ""),
+        ("CONCAT_SHAPE", none(), &["1,2", "3"], "4"),
+        ("DIM", json!({"axis": 2}), &["FP32[2,3]"], "1"),
+        ("DIM", json!({"axis": 1}), &["FP32[2,3]"], "INT32[1]"),
+        ("COND_IF", json!({"then_graph": "main", "else_graph": "main"}), &["INT8[1]"], "INT8[1]"),
+        ("COND_IF", json!({"then_graph": "a", "else_graph": "b"}), &["BOOL[1]"], "INT8[1]"),
+        ("WHILE_LOOP", none(), &["INT8[1]", "INT8[1]"], "INT8[1]"),
+        (
+            "WHILE_LOOP",
+            json!({"cond_graph": "main", "body_graph": "main"}),
+            &["INT8[1]"],
+            "INT8[2]",
+        ),
     ]
 }
 
@@ -209,6 +303,39 @@ fn operators_with_wrong_operands_or_attributes_are_errors() {
         found.iter().for_each(|line| writeln!(text, "  {line}").unwrap());
     }
     assert_snapshot("tosa-operators", &text);
+}
+
+/// Control flow names the regions that it runs, which have the inputs and outputs of the operator.
+#[test]
+fn control_flow_runs_regions_of_its_inputs_and_outputs() {
+    let region = |name: &str, output: &str| {
+        let mut graph = graph("REDUCE_ANY", &json!({"axis": 0}), &["BOOL[1]"], output);
+        let mut region = graph["regions"][0].take();
+        region["name"] = json!(name);
+        region
+    };
+    let errors = |op: &str, attribute: Value, inputs: &[&str], output: &str| {
+        let mut graph = graph(op, &attribute, inputs, output);
+        let regions = graph["regions"].as_array_mut().unwrap();
+        regions.extend([region("one", "BOOL[1]"), region("two", "BOOL[1]")]);
+        findings(&written(&graph))
+    };
+    let if_of = |then: &str| json!({"then_graph": then, "else_graph": "two"});
+    let while_of = |cond: &str| json!({"cond_graph": cond, "body_graph": "two"});
+    let none: [&str; 0] = [];
+    assert_eq!(errors("COND_IF", if_of("one"), &["BOOL[1]", "BOOL[1]"], "BOOL[1]"), none);
+    assert_eq!(errors("WHILE_LOOP", while_of("one"), &["BOOL[1]"], "BOOL[1]"), none);
+    let missing = errors("COND_IF", if_of("three"), &["BOOL[1]", "BOOL[1]"], "BOOL[1]");
+    assert_eq!(missing, [r#"tosa-operator: COND_IF: there is no then_graph "three""#]);
+    let counts = errors("COND_IF", if_of("one"), &["BOOL[1]"], "BOOL[1]");
+    let expected = r#"tosa-operator: COND_IF: then_graph "one" has 1 inputs and 1 outputs"#;
+    assert_eq!(counts, [expected]);
+    let wide = errors("COND_IF", if_of("one"), &["BOOL[2]", "BOOL[1]"], "BOOL[1]");
+    let expected = "tosa-shape: COND_IF: input 0 has the shape [2]: expected one element";
+    assert_eq!(wide, [expected]);
+    let other = errors("WHILE_LOOP", while_of("one"), &["BOOL[1]"], "BOOL[2]");
+    let expected = "tosa-shape: WHILE_LOOP: output 0 has another datatype or shape than input 0";
+    assert_eq!(other, [expected]);
 }
 
 #[test]

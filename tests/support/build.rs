@@ -256,7 +256,7 @@ pub fn vgf(sections: [Vec<u8>; 4], minor: u8) -> Vec<u8> {
 
 /// Returns the FlatBuffer of a graph.
 #[track_caller]
-fn write_graph(schema: &Schema, graph: &Value) -> Vec<u8> {
+pub fn write_graph(schema: &Schema, graph: &Value) -> Vec<u8> {
     let root = load::read(&graph.to_string(), schema.root, &mut load::no_files);
     let root = root.unwrap_or_else(|error| panic!("{error}"));
     write::write(schema, &root, &[], &WriterLayout::default()).unwrap()

@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use self::attributes::Attributes;
-use self::operators::Form;
+use self::operators::{Form, Shapes};
 use self::shapes::Sizes;
 use super::{BackendRules, Bytes, Judge, PAYLOAD_STRUCTURE, Subject, path_in_graph, reason};
 use crate::report::Findings;
@@ -23,6 +23,7 @@ use pte_schema::tosa::view::{TosaBasicBlock, TosaGraph, TosaOperator};
 use pte_schema::tosa::{DType, Op};
 
 mod attributes;
+mod calls;
 mod datatypes;
 mod operators;
 mod shapes;
@@ -55,6 +56,11 @@ rules! {
         "The reference model crashes. With too few bytes it runs, and computes with other numbers."
         LOWER_AGAIN
         Misreads ["11.7"];
+    TOSA_CALL = Error "tosa-call"
+        "A call of a TOSA graph has an argument for each input and then for each output: tensors of as many bytes."
+        "The reference model refuses the inputs, or computes outputs of another size."
+        LOWER_AGAIN
+        Refuses ["11.7"];
     TOSA_TAG = Warning "tosa-tag"
         "A TOSA operator without attributes has the empty attribute table of its kind, and no block lists an input twice."
         "No known reader checks it."
@@ -97,14 +103,24 @@ fn graphs(
     let delegate = judge.delegate(payload.users.first());
     let version = graph.version().map(|version| (version._major(), version._minor()));
     let (major, minor) = version.unwrap_or_default();
-    let site = Site { delegate, start, is_first: (major, minor) == (1, 0), path: &[] };
-    let out = &mut *judge.out;
+    let regions = graph.regions().unwrap_or_default();
+    let inner = regions.iter().filter_map(|region| {
+        cost::look_up(region.name()?, regions.len());
+        let block = region.blocks()?.get(0)?;
+        let counts =
+            [block.inputs(), block.outputs()].map(|names| names.map_or(0, |all| all.len()));
+        Some((region.name()?, counts))
+    });
+    let inner: &BTreeMap<_, _> = &inner.collect();
+    let is_first = (major, minor) == (1, 0);
+    let site = Site { delegate, start, is_first, regions: inner, path: &[] };
+    let mut found = judge.out.another();
+    let out = &mut found;
     if major != 1 || !(0..=1).contains(&minor) {
         site.find(out, &TOSA_GRAPH, graph.raw(), None, || {
             format!("unknown version {major}.{minor}")
         });
     }
-    let regions = graph.regions().unwrap_or_default();
     // Readers take the first region and its first block.
     if regions.get(0).and_then(|region| region.blocks()?.get(0)).is_none() {
         site.find(out, &TOSA_GRAPH, graph.raw(), None, || "there is no block".into());
@@ -119,6 +135,11 @@ fn graphs(
             Site { path: &path, ..site }.block(block, out);
         }
     }
+    let is_sound = found.is_empty();
+    judge.out.extend(found);
+    if is_sound {
+        calls::judge(judge, payload.users, graph);
+    }
     Ok(())
 }
 
@@ -131,6 +152,8 @@ struct Site<'s> {
     start: u64,
     /// Whether the graph is of TOSA 1.0.
     is_first: bool,
+    /// The numbers of inputs and outputs of each region, by its name.
+    regions: &'s BTreeMap<&'s str, [usize; 2]>,
     /// The path in the payload.
     path: &'s [PathComponent],
 }
@@ -142,7 +165,7 @@ type Element = Option<(&'static str, usize)>;
 #[derive(Clone, Copy)]
 struct Value<'p> {
     dtype: DType,
-    /// The sizes of a tensor, if all are known.
+    /// The sizes of a tensor, if all are known, or the number of a shape's numbers.
     sizes: Option<Sizes>,
     /// The elements of a constant tensor, or the numbers of a constant shape.
     data: Option<Vector<'p, u8>>,
@@ -219,7 +242,7 @@ impl<'s> Site<'s> {
                 None => self.find(out, &TOSA_VALUE, block.raw(), None, || no_value(name)),
             }
         }
-        let mut inputs = Vec::new();
+        let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
         for (nth, operator) in block.operators().into_iter().flatten().enumerate() {
             let element = Some(("operators", nth));
             if let Some(location) = operator.location() {
@@ -232,7 +255,7 @@ impl<'s> Site<'s> {
                 (&mut values, &mut inputs),
                 out,
             );
-            let mut output = None;
+            outputs.clear();
             for name in operator.outputs().into_iter().flatten() {
                 let Some(value) = values.get(name) else {
                     self.find(out, &TOSA_VALUE, operator.raw(), element, || no_value(name));
@@ -240,7 +263,7 @@ impl<'s> Site<'s> {
                 };
                 let is_twice =
                     core::mem::replace(&mut value.is_defined, true) && !value.is_variable;
-                output = output.or(Some(*value));
+                outputs.push(*value);
                 if is_twice {
                     self.find(out, &TOSA_VALUE, operator.raw(), element, || {
                         format!("{} is defined twice", Quoted(name))
@@ -248,7 +271,7 @@ impl<'s> Site<'s> {
                 }
             }
             let inputs = is_known.then_some(&inputs[..]);
-            if let Err((rule, message)) = self.operator(operator, inputs, output) {
+            if let Err((rule, message)) = self.operator(operator, inputs, &outputs) {
                 self.find(out, rule, operator.raw(), element, || message);
             }
         }
@@ -318,12 +341,19 @@ impl<'s> Site<'s> {
                     format!("the tensor {} has the unknown datatype {dtype}", Quoted(name))
                 });
             }
-            // A size of -1 is not known before the graph is specialized.
+            // A size of -1 is not known before the graph is specialized, unless there is data.
             let sizes_at = tensor.shape().unwrap_or_default();
+            let least = if have > 0 { 0 } else { -1 };
             cost::charge(sizes_at.len());
-            if let Some(size) = sizes_at.iter().find(|size| *size == 0 || *size < -1) {
+            if let Some(size) = sizes_at.iter().find(|size| *size == 0 || *size < least) {
                 self.find(out, &TOSA_SHAPE, at, element, || {
                     format!("the tensor {} has a size of {size}", Quoted(name))
+                });
+            }
+            if sizes_at.len() > shapes::MOST {
+                let (count, most) = (sizes_at.len(), shapes::MOST);
+                self.find(out, &TOSA_SHAPE, at, element, || {
+                    format!("{} has {count} dimensions: at most {most} are allowed", Quoted(name))
                 });
             }
             let bits = sizes.zip(element_bits(dtype));
@@ -342,7 +372,7 @@ impl<'s> Site<'s> {
             let need = u64::from(shape.rank()).saturating_mul(8);
             let value = Value {
                 dtype: DType::SHAPE,
-                sizes: None,
+                sizes: Sizes::of_rank(shape.rank()),
                 data: data.map(|data| data.up_to(usize::try_from(need).unwrap_or(usize::MAX))),
                 // A shape of no numbers has no data.
                 is_constant: have > 0 || need == 0,
@@ -380,23 +410,49 @@ impl<'s> Site<'s> {
         }
     }
 
+    /// Returns what is wrong with the graphs that an operator of these numbers of inputs and outputs runs.
+    fn graphs_of(
+        &self,
+        op: Op,
+        attributes: Attributes<'_>,
+        [inputs, outputs]: [usize; 2],
+    ) -> Option<String> {
+        let after_condition = [inputs.saturating_sub(1), outputs];
+        let expected = match op {
+            Op::COND_IF => [("then_graph", after_condition), ("else_graph", after_condition)],
+            Op::WHILE_LOOP => [("cond_graph", [inputs, 1]), ("body_graph", [inputs, outputs])],
+            _ => return None,
+        };
+        expected.into_iter().find_map(|(field, expected)| {
+            let name = attributes.text(field).unwrap_or_default();
+            cost::look_up(name, self.regions.len());
+            match self.regions.get(name) {
+                Some(found) if *found == expected => None,
+                Some([inputs, outputs]) => Some(format!(
+                    "{field} {} has {inputs} inputs and {outputs} outputs",
+                    Quoted(name)
+                )),
+                None => Some(format!("there is no {field} {}", Quoted(name))),
+            }
+        })
+    }
+
     /// Judges an operator by the row of the specification. `inputs` is `None` if a value is missing.
     fn operator(
         &self,
         operator: TosaOperator<'_>,
         inputs: Option<&[Value<'_>]>,
-        output: Option<Value<'_>>,
+        outputs: &[Value<'_>],
     ) -> Result<(), (&'static Rule, String)> {
         let op = operator.op();
         if op == Op::UNKNOWN || op.name().is_none() && self.is_first {
             return Err((&TOSA_OPERATOR, format!("unknown operator {}", op.0)));
         }
-        // The operators of TOSA 1.1, a draft, are not judged.
+        // An operator of a later TOSA is not judged.
         let Some(form) = Form::of(op) else { return Ok(()) };
         let counts =
             [operator.inputs(), operator.outputs()].map(|names| names.map_or(0, |all| all.len()));
-        let outputs = form.outputs.map_or((0, u16::MAX), |count| (count, count));
-        let ranges = [("inputs", form.inputs), ("outputs", outputs)];
+        let ranges = [("inputs", form.inputs), ("outputs", form.outputs)];
         for ((what, (least, most)), count) in ranges.into_iter().zip(counts) {
             if count < least.into() || count > most.into() {
                 return Err((&TOSA_OPERATOR, format!("{op} does not have {count} {what}")));
@@ -410,7 +466,21 @@ impl<'s> Site<'s> {
             }
             Err(_) => None,
         };
-        let (Some(inputs), Some(output)) = (inputs, output) else { return Ok(()) };
+        if form.shapes == Shapes::Loop && counts[0] != counts[1] {
+            let [inputs, outputs] = counts;
+            return Err((
+                &TOSA_OPERATOR,
+                format!("{op} has {inputs} inputs and {outputs} outputs"),
+            ));
+        }
+        if let Some(message) = attributes.and_then(|of| self.graphs_of(op, of, counts)) {
+            return Err((&TOSA_OPERATOR, format!("{op}: {message}")));
+        }
+        // The operands of an operator without an output have one datatype.
+        let only = if form.outputs == (0, 0) { inputs.and_then(<[_]>::first) } else { None };
+        let (Some(inputs), Some(output)) = (inputs, outputs.first().or(only)) else {
+            return Ok(());
+        };
         let datatype = output.dtype;
         if let Some(message) = attributes.and_then(|of| of.unfit(op, datatype)) {
             return Err((&TOSA_OPERATOR, format!("{op}: {message}")));
@@ -430,7 +500,7 @@ impl<'s> Site<'s> {
             return Err((&TOSA_CONSTANT, format!("{op} defines a variable")));
         }
         let wrong = datatypes::unfit(form, attributes, inputs, datatype, self.is_first)
-            .or_else(|| shapes::unfit(form, attributes, inputs, output));
+            .or_else(|| shapes::unfit(form, attributes, inputs, outputs));
         if let Some(message) = wrong {
             return Err((&TOSA_SHAPE, format!("{op}: {message}")));
         }
@@ -450,9 +520,12 @@ fn no_value(name: &str) -> String {
 
 /// Returns whether a constant of one number, which is not INT8, is not 0.
 fn is_nonzero(value: &Value<'_>) -> bool {
-    let Some(bits) = element_bits(value.dtype).filter(|_| value.dtype != DType::INT8) else {
-        return false;
+    let bits = match value.dtype {
+        DType::INT8 => None,
+        DType::INT4 => Some(8),
+        dtype => element_bits(dtype),
     };
+    let Some(bits) = bits else { return false };
     let bytes = value.data.map(|data| data.up_to(usize::try_from(bits / 8).unwrap_or_default()));
     // The last bit is the sign of a floating-point number.
     let last = bytes.and_then(|bytes| bytes.bytes().split_last());

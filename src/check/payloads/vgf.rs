@@ -186,7 +186,7 @@ impl Site<'_> {
         let mut resources = Vec::new();
         for (nth, entry) in tables.resources.mrt_entry().into_iter().flatten().enumerate() {
             let (format, category) = (entry.vk_format(), entry.category());
-            let size = format_size(format);
+            let size = vgf::format(format).map(|(_, size)| size);
             let wrong = match (size, category) {
                 (_, category) if category.name().is_none() => {
                     Some(format!("unknown category {category}"))
@@ -443,20 +443,6 @@ fn elements(entry: ModelResourceTableEntry<'_>) -> u64 {
     let sizes = shape.into_iter().flatten().map(|size| u64::try_from(size).unwrap_or_default());
     sizes.fold(1, u64::saturating_mul)
 }
-
-/// Returns the bytes of an element of a `VkFormat`; `None` if the backend does not have it.
-fn format_size(format: u32) -> Option<u64> {
-    FORMATS.iter().find(|(formats, _)| formats.contains(&format)).map(|(_, size)| *size)
-}
-
-/// The formats that the backend has, and the bytes of an element.
-static FORMATS: [(&[u32], u64); 5] = [
-    (&[13, 14, 1_000_460_000], 1),
-    (&[20, 21, 74, 75, 76, 1_000_460_001], 2),
-    (&[38, 41, 42, 81, 82, 83, 98, 99, 100], 4),
-    (&[95, 96, 97, 101, 102, 103, 111], 8),
-    (&[107, 108, 109], 16),
-];
 
 /// The versions that Arm's library reads.
 const VERSIONS: [&str; 6] = ["0.0.", "0.1.", "0.2.", "0.3.", "0.4.", "0.5."];

@@ -134,7 +134,7 @@ impl PayloadContents {
                 let graph = range.start..range.start;
                 let mut contents = Self::empty(backend, range.clone());
                 if let Some(model) = Model::of(backend) {
-                    model.with(len, &mut read, |found| {
+                    model.with(len, &mut read, limits, |found| {
                         let Ok(Some(found)) = found else { return };
                         let Some(rest) = left.checked_sub(len) else { return };
                         left = rest;
@@ -194,12 +194,14 @@ impl PayloadContents {
         backend: Backend,
         len: u64,
         mut read: impl FnMut(Range<u64>) -> Result<B, E>,
+        limits: &Limits,
     ) -> Result<Option<Self>, E> {
         let Some(model) = Model::of(backend) else { return Ok(None) };
         let mut contents = None;
         model.with(
             len,
             |range| read(range).map(Some),
+            limits,
             |found| {
                 let graph = found.ok().flatten();
                 contents =

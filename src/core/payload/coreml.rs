@@ -12,6 +12,7 @@ use super::graph::{Builder, DataPlace, Datatype, Detail, Graph, NO_ID, Role};
 use super::model::{Found, Model as Row};
 use super::sections::{Head, Sections, coreml};
 use crate::backend::Backend;
+use crate::limits::Limits;
 use mil::{Binding, BlobPlace, Block, Constant, Function, Model, Operation, ValueType};
 use pte_flat::bytes::{array_at, index, len_of, narrow, u32_at, wide};
 use pte_flat::cost;
@@ -164,7 +165,11 @@ impl Blob {
 }
 
 /// Reads the graph of a payload with a model.
-fn graph(head: &mut Head<'_>, each: &mut dyn FnMut(Graph<'_>)) -> Result<Found, Unreadable> {
+fn graph(
+    head: &mut Head<'_>,
+    _: &Limits,
+    each: &mut dyn FnMut(Graph<'_>),
+) -> Result<Found, Unreadable> {
     let package = Package::new(coreml::sections(head)?);
     let Some(range) = package.model() else { return Ok(Found::Nothing) };
     let start = range.start;

@@ -12,6 +12,7 @@ use super::graph::{Builder, DataPlace, Datatype, Detail, Graph, Literal, NO_ID, 
 use super::model::{Found, Model};
 use super::sections::{Head, Sections, ethosu};
 use crate::backend::Backend;
+use crate::limits::Limits;
 use pte_flat::bytes::{len_of, narrow, u32_at};
 use pte_flat::cost;
 
@@ -103,7 +104,11 @@ impl Port {
 }
 
 /// Reads the graph of a payload.
-fn graph(head: &mut Head<'_>, each: &mut dyn FnMut(Graph<'_>)) -> Result<Found, Unreadable> {
+fn graph(
+    head: &mut Head<'_>,
+    _: &Limits,
+    each: &mut dyn FnMut(Graph<'_>),
+) -> Result<Found, Unreadable> {
     let blocks = Blocks::new(&ethosu::sections(head)?);
     let Some(range) = blocks.commands.clone() else { return Ok(Found::Nothing) };
     let start = range.start;

@@ -6,6 +6,7 @@ use super::graph::{Detail, Graph};
 use super::sections::Head;
 use super::{MODELS, Unreadable};
 use crate::backend::Backend;
+use crate::limits::Limits;
 
 /// The model in a backend's payloads, of which a function makes the graph.
 pub(super) struct Model {
@@ -16,7 +17,8 @@ pub(super) struct Model {
     pub(super) graph: GraphReader,
 }
 
-type GraphReader = fn(&mut Head<'_>, &mut dyn FnMut(Graph<'_>)) -> Result<Found, Unreadable>;
+type GraphReader =
+    fn(&mut Head<'_>, &Limits, &mut dyn FnMut(Graph<'_>)) -> Result<Found, Unreadable>;
 
 /// Whether a payload has a graph.
 pub(super) enum Found {
@@ -37,6 +39,7 @@ impl Model {
         &self,
         len: u64,
         mut read: impl FnMut(Range<u64>) -> Result<Option<B>, E>,
+        limits: &Limits,
         each: impl FnOnce(Result<Option<Graph<'_>>, Unreadable>),
     ) -> Result<(), E> {
         let (mut each, mut is_refused) = (Some(each), false);
@@ -51,7 +54,7 @@ impl Model {
             Ok(bytes)
         };
         let found = Head::with(len, read, |head| {
-            (self.graph)(head, &mut |mut graph| {
+            (self.graph)(head, limits, &mut |mut graph| {
                 graph.detail = self.detail;
                 pass(Ok(Some(graph)));
             })

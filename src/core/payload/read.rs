@@ -30,7 +30,7 @@ impl<'p> Graph<'p> {
         each: impl FnOnce(Result<Option<Graph<'_>>, Unreadable>),
     ) -> Result<(), E> {
         if let Some(model) = backend.and_then(Model::of) {
-            return model.with(len, read, each);
+            return model.with(len, read, limits, each);
         }
         let Some(backend) = backend.filter(|backend| TablesPlace::is_known(*backend)) else {
             each(Ok(None));

@@ -30,7 +30,7 @@ pub(super) mod package;
 mod qnn;
 mod record;
 mod vendors;
-mod vgf;
+pub(super) mod vgf;
 
 /// The contents of a payload's header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

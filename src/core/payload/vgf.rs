@@ -7,8 +7,9 @@ use crate::limits::Limits;
 use crate::verify;
 use pte_flat::bytes::{array_at, u32_at, wide};
 use pte_flat::cost;
-
 use pte_flat::view::{Table, Vector};
+
+pub(super) mod form;
 
 /// Proves the FlatBuffer of a section. The offset of an error is relative to the payload.
 ///
@@ -54,15 +55,16 @@ impl Constant {
     pub fn all(
         section: &[u8],
     ) -> Result<Option<impl ExactSizeIterator<Item = Self> + Clone + use<'_>>, &'static str> {
-        if !section.starts_with(MAGIC) {
-            return Ok(None);
-        }
-        let count = array_at(section, MAGIC.len()).map(u64::from_le_bytes);
-        let len = count.and_then(|count| usize::try_from(count).ok()?.checked_mul(ENTRY));
-        let table = len.and_then(|len| section.get(START..)?.get(..len));
+        let Some(end) = Self::table_end(section) else { return Ok(None) };
+        let table = usize::try_from(end).ok().and_then(|end| section.get(START..end));
         let table = table.ok_or("the section is shorter than its table of constants")?;
-        let end = wide(START.saturating_add(table.len()));
         Ok(Some(table.chunks_exact(ENTRY).map(move |entry| Self::read(entry, end))))
+    }
+
+    /// Returns the end of the table in a section that begins with `start`, 16 bytes; `None` without the magic.
+    fn table_end(start: &[u8]) -> Option<u64> {
+        let count = array_at(start.strip_prefix(MAGIC)?, 0).map_or(u64::MAX, u64::from_le_bytes);
+        Some(count.saturating_mul(wide(ENTRY)).saturating_add(wide(START)))
     }
 
     /// Reads an entry. Offsets count from `end`, the end of the table.
@@ -112,6 +114,45 @@ pub fn has_entry_point(code: Vector<'_, u32>, name: &str) -> Result<bool, &'stat
     }
     Ok(has_name)
 }
+
+/// Returns the name of a `VkFormat`, without `VK_FORMAT_`, and the bytes of an element; `None` if the backend does not
+/// have the format.
+#[must_use]
+pub fn format(number: u32) -> Option<(&'static str, u64)> {
+    FORMATS.iter().find(|format| format.0 == number).map(|(_, name, size)| (*name, *size))
+}
+
+/// The formats that the backend has: the number, the name, and the bytes of an element.
+static FORMATS: [(u32, &str, u64); 28] = [
+    (13, "R8_UINT", 1),
+    (14, "R8_SINT", 1),
+    (20, "R8G8_UINT", 2),
+    (21, "R8G8_SINT", 2),
+    (38, "R8G8B8A8_SNORM", 4),
+    (41, "R8G8B8A8_UINT", 4),
+    (42, "R8G8B8A8_SINT", 4),
+    (74, "R16_UINT", 2),
+    (75, "R16_SINT", 2),
+    (76, "R16_SFLOAT", 2),
+    (81, "R16G16_UINT", 4),
+    (82, "R16G16_SINT", 4),
+    (83, "R16G16_SFLOAT", 4),
+    (95, "R16G16B16A16_UINT", 8),
+    (96, "R16G16B16A16_SINT", 8),
+    (97, "R16G16B16A16_SFLOAT", 8),
+    (98, "R32_UINT", 4),
+    (99, "R32_SINT", 4),
+    (100, "R32_SFLOAT", 4),
+    (101, "R32G32_UINT", 8),
+    (102, "R32G32_SINT", 8),
+    (103, "R32G32_SFLOAT", 8),
+    (107, "R32G32B32A32_UINT", 16),
+    (108, "R32G32B32A32_SINT", 16),
+    (109, "R32G32B32A32_SFLOAT", 16),
+    (111, "R64_SINT", 8),
+    (1_000_460_000, "R8_BOOL_ARM", 1),
+    (1_000_460_001, "R16_SFLOAT_FPENCODING_BFLOAT16_ARM", 2),
+];
 
 /// The first bytes of a section of constants.
 const MAGIC: &[u8; 8] = b"CONST00\0";

@@ -91,7 +91,7 @@ impl OtherFile {
         }
         if let Some(backend) = backend.filter(|_| !has_tables) {
             file.contents =
-                PayloadContents::of_model(backend, len, |range| source.read_vec(range))?;
+                PayloadContents::of_model(backend, len, |range| source.read_vec(range), limits)?;
         }
         if !has_tables && !file.is_archive() {
             file.layout.end_header_at_sections();

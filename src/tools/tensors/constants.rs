@@ -140,8 +140,8 @@ impl<'a> ConstantRow<'a> {
     }
 }
 
-/// Returns the short name of a datatype in the schema of XNNPACK, Vulkan or MLX: PyTorch's name, if PyTorch
-/// has the datatype.
+/// Returns the short name of a datatype in the schema of a backend, or of a `VkFormat`: PyTorch's name, if PyTorch has
+/// the datatype.
 ///
 /// ```
 /// use pte::tensors::datatype_name;
@@ -153,16 +153,16 @@ impl<'a> ConstantRow<'a> {
 #[must_use]
 pub fn datatype_name(name: &str) -> &str {
     match name.trim_start_matches("xnn_datatype_") {
-        "fp32" | "FLOAT32" | "FLOAT" => "float32",
-        "fp16" | "FLOAT16" | "HALF" => "float16",
-        "bf16" | "BFLOAT16" => "bfloat16",
+        "fp32" | "FLOAT32" | "FLOAT" | "R32_SFLOAT" => "float32",
+        "fp16" | "FLOAT16" | "HALF" | "R16_SFLOAT" => "float16",
+        "bf16" | "BFLOAT16" | "R16_SFLOAT_FPENCODING_BFLOAT16_ARM" => "bfloat16",
         "FLOAT64" | "DOUBLE" => "float64",
-        "BOOL" => "bool",
-        "UINT8" | "BYTE" => "uint8",
-        "INT8" | "CHAR" => "int8",
-        "INT16" | "SHORT" => "int16",
-        "INT32" | "INT" => "int32",
-        "INT64" | "LONG" => "int64",
+        "BOOL" | "R8_BOOL_ARM" => "bool",
+        "UINT8" | "BYTE" | "R8_UINT" => "uint8",
+        "INT8" | "CHAR" | "R8_SINT" => "int8",
+        "INT16" | "SHORT" | "R16_SINT" => "int16",
+        "INT32" | "INT" | "R32_SINT" => "int32",
+        "INT64" | "LONG" | "R64_SINT" => "int64",
         name => name,
     }
 }

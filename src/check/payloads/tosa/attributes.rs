@@ -52,6 +52,11 @@ impl<'p> Attributes<'p> {
         self.raw.vector(self.slot("perms")?)
     }
 
+    /// Returns a text.
+    pub(super) fn text(self, name: &str) -> Option<&'p str> {
+        self.raw.str(self.slot(name)?)
+    }
+
     /// Returns a number; `None` unless the operator has it.
     pub(super) fn number(self, name: &str) -> Option<i64> {
         let field = self.desc.fields.iter().find(|field| field.name == name)?;
@@ -102,4 +107,4 @@ impl<'p> Attributes<'p> {
 }
 
 /// The enums of modes: 0 is none of them.
-const MODES: [&str; 3] = ["ResizeMode", "NanPropagationMode", "RoundingMode"];
+const MODES: [&str; 4] = ["ResizeMode", "NanPropagationMode", "RoundingMode", "BlockSize"];

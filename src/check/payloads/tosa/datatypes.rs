@@ -39,7 +39,7 @@ pub(super) fn unfit(
         }
     }
     let input = of(0)?;
-    if form.op == Op::CONCAT {
+    if [Op::CONCAT, Op::CONCAT_SHAPE].contains(&form.op) {
         cost::charge(inputs.len());
         let other = inputs.iter().find(|other| other.dtype != input)?;
         return Some(format!("unexpected datatype {} of an input", other.dtype));
@@ -110,8 +110,8 @@ static RESULTS: &[Result] = &[
     row(CONVOLUTIONS, D::FP32, &[D::FP32], &[D::FP32], &[D::FP32]),
     row(CONVOLUTIONS, D::FP8E4M3, &[D::FP8E4M3], &[D::FP16], &[D::FP16]),
     row(CONVOLUTIONS, D::FP8E5M2, &[D::FP8E5M2], &[D::FP16], &[D::FP16]),
-    row(&[Op::MATMUL], D::INT8, &[D::INT8], &[D::INT32], &[]),
-    row(&[Op::MATMUL], D::INT16, &[D::INT16], &[D::INT48], &[]),
+    row(&[Op::MATMUL, Op::MATMUL_T], D::INT8, &[D::INT8], &[D::INT32], &[]),
+    row(&[Op::MATMUL, Op::MATMUL_T], D::INT16, &[D::INT16], &[D::INT48], &[]),
     row(&[Op::MATMUL], D::FP16, &[D::FP16], &[D::FP16, D::FP32], &[]),
     row(&[Op::MATMUL], D::BF16, &[D::BF16], &[D::FP32], &[]),
     row(&[Op::MATMUL], D::FP32, &[D::FP32], &[D::FP32], &[]),

@@ -8,8 +8,8 @@ pub(super) struct Form {
     pub(super) op: Op,
     /// The fewest and the most inputs.
     pub(super) inputs: (u16, u16),
-    /// The number of outputs; `None` for any number.
-    pub(super) outputs: Option<u16>,
+    /// The fewest and the most outputs.
+    pub(super) outputs: (u16, u16),
     pub(super) types: &'static Types,
     pub(super) shapes: Shapes,
 }
@@ -36,6 +36,8 @@ pub(super) enum Shapes {
     Any,
     /// The output has the shape of the first input.
     Same,
+    /// All inputs and the output have one shape.
+    Equal,
     /// The output has as many elements as the first input.
     Elements,
     /// The first inputs, of this number, are broadcast to the output.
@@ -46,20 +48,26 @@ pub(super) enum Shapes {
     ArgMax,
     /// Inputs are joined along an axis.
     Concat,
-    /// The output has the sizes that the second input has as numbers.
+    /// The output has the sizes that the last input has as numbers.
     Reshape,
     /// Axes are put in another order.
     Transpose,
     /// Matrices are multiplied.
     Matmul,
+    /// Matrices are multiplied, of which the second, the input with this index, is transposed.
+    MatmulTransposed(u8),
     /// A convolution.
     Conv,
+    /// A convolution whose scales, pads, strides and dilations are inputs.
+    ScaledConv,
     /// A convolution of each channel.
     Depthwise,
     /// A transposed convolution.
     TransposedConv,
     /// A window moves over rows and columns.
     Pool,
+    /// A window whose kernel, strides and pads are inputs from this one on.
+    AdaptivePool(u8),
     /// Elements are added before and after each axis.
     Pad,
     /// A part of each axis.
@@ -70,6 +78,14 @@ pub(super) enum Shapes {
     Resize,
     /// Rows are read by their index.
     Gather,
+    /// Rows and columns of complex numbers, a power of two each.
+    Fourier,
+    /// As [`Fourier`](Self::Fourier), of real numbers: half of the columns, and one more.
+    RealFourier,
+    /// A graph is run if the first input, of one element, is true.
+    If,
+    /// A graph is run again and again: the outputs are as the inputs.
+    Loop,
 }
 
 impl Form {
@@ -84,11 +100,16 @@ const fn types(same: &'static [&'static [u8]]) -> Types {
 }
 
 const fn row(op: Op, inputs: u16, types: &'static Types, shapes: Shapes) -> Form {
-    Form { op, inputs: (inputs, inputs), outputs: Some(1), types, shapes }
+    Form { op, inputs: (inputs, inputs), outputs: (1, 1), types, shapes }
 }
 
 const fn any(op: Op) -> Form {
-    Form { op, inputs: (0, u16::MAX), outputs: None, types: &ANY, shapes: Shapes::Any }
+    Form { op, inputs: (0, u16::MAX), outputs: (0, u16::MAX), types: &ANY, shapes: Shapes::Any }
+}
+
+/// An operator on shapes, with as many numbers in each.
+const fn on_shapes(op: Op, inputs: u16) -> Form {
+    row(op, inputs, &SHAPE, Shapes::Equal)
 }
 
 const FLOATS: &[DType] = &[DType::FP32, DType::FP16, DType::BF16];
@@ -97,6 +118,8 @@ const WIDE: &[DType] = &[DType::FP32, DType::FP16, DType::BF16, DType::INT32, DT
 const NARROW: &[DType] = &[DType::FP32, DType::FP16, DType::BF16, DType::INT8, DType::INT16];
 const BOOLS: &[DType] = &[DType::BOOL];
 const BYTES: &[DType] = &[DType::INT8];
+const SINGLES: &[DType] = &[DType::FP32];
+const SHAPES: &[DType] = &[DType::SHAPE];
 /// Of indices, and of integers that have no narrow form.
 const INDICES: &[DType] = &[DType::INT32, DType::INT64];
 
@@ -122,11 +145,29 @@ static CONV: Types =
 static MATMUL: Types = Types { flat: &[2, 3], zeros: &[2, 3], ..types(&[&[0, 2], &[1, 3]]) };
 static ZERO_POINTS: Types = Types { flat: &[1, 2], zeros: &[1, 2], ..types(&[&[0, 1], &[2, OUT]]) };
 static PAD: Types = Types { flat: &[2], ..types(&[&[0, 2, OUT]]) };
-static RESCALE: Types = Types { among: &[(2, BYTES)], ..types(&[&[0, 3], &[4, OUT]]) };
+static RESCALE: Types =
+    Types { among: &[(2, BYTES)], zeros: &[3, 4], ..types(&[&[0, 3], &[4, OUT]]) };
 static TABLE: Types = types(&[&[0, 1]]);
 static ARGMAX: Types = Types { among: &[(OUT, INDICES)], ..types(&[]) };
 static GATHER: Types = Types { among: &[(1, INDICES)], ..types(&[&[0, OUT]]) };
 static SCATTER: Types = Types { among: &[(1, INDICES)], ..types(&[&[0, 2, OUT]]) };
+static ROW_GATHER: Types =
+    Types { among: &[(1, INDICES), (2, &[DType::INT32])], ..types(&[&[0, OUT]]) };
+static FOURIER: Types = all(&[(0, SINGLES)]);
+static IF: Types = Types { among: &[(0, BOOLS)], ..types(&[]) };
+static SHAPE: Types = all(&[(0, SHAPES)]);
+static DIM: Types = Types { among: &[(OUT, SHAPES)], ..types(&[]) };
+static SLICE_SHAPE: Types = Types { among: &[(0, SHAPES)], flat: &[1, 2], ..types(&[&[0, OUT]]) };
+static MAX_POOL: Types =
+    Types { among: &[(1, SHAPES), (2, SHAPES), (3, SHAPES)], ..types(&[&[0, OUT]]) };
+static AVG_POOL: Types = Types {
+    among: &[(3, SHAPES), (4, SHAPES), (5, SHAPES)],
+    flat: &[1, 2],
+    zeros: &[1, 2],
+    ..types(&[&[0, 1], &[2, OUT]])
+};
+static SCALED_CONV: Types =
+    Types { among: &[(5, SHAPES), (6, SHAPES), (7, SHAPES)], ..types(&[&[4, OUT]]) };
 
 #[rustfmt::skip]
 static FORMS: &[Form] = &[
@@ -135,10 +176,10 @@ static FORMS: &[Form] = &[
     row(Op::CONV2D, 5, &CONV, Shapes::Conv),
     row(Op::CONV3D, 5, &CONV, Shapes::Conv),
     row(Op::DEPTHWISE_CONV2D, 5, &CONV, Shapes::Depthwise),
-    Form { outputs: Some(2), ..row(Op::FFT2D, 2, &FIRST, Shapes::Any) },
+    Form { outputs: (2, 2), ..row(Op::FFT2D, 2, &FOURIER, Shapes::Fourier) },
     row(Op::MATMUL, 4, &MATMUL, Shapes::Matmul),
     row(Op::MAX_POOL2D, 1, &FIRST, Shapes::Pool),
-    Form { outputs: Some(2), ..row(Op::RFFT2D, 1, &FIRST, Shapes::Any) },
+    Form { outputs: (2, 2), ..row(Op::RFFT2D, 1, &FOURIER, Shapes::RealFourier) },
     row(Op::TRANSPOSE_CONV2D, 5, &CONV, Shapes::TransposedConv),
     row(Op::CLAMP, 1, &CLAMP, Shapes::Same),
     row(Op::ERF, 1, &FLOAT, Shapes::Same),
@@ -199,10 +240,35 @@ static FORMS: &[Form] = &[
     row(Op::CONST, 0, &ANY, Shapes::Any),
     row(Op::IDENTITY, 1, &FIRST, Shapes::Same),
     any(Op::CUSTOM),
-    any(Op::COND_IF),
-    any(Op::WHILE_LOOP),
+    Form { types: &IF, inputs: (1, u16::MAX), shapes: Shapes::If, ..any(Op::COND_IF) },
+    Form { shapes: Shapes::Loop, ..any(Op::WHILE_LOOP) },
     any(Op::VARIABLE),
     any(Op::VARIABLE_WRITE),
     any(Op::VARIABLE_READ),
     row(Op::CONST_SHAPE, 0, &ANY, Shapes::Any),
+    row(Op::MATMUL_T_BLOCK_SCALED, 4, &ANY, Shapes::MatmulTransposed(2)),
+    row(Op::CAST_FROM_BLOCK_SCALED, 2, &ANY, Shapes::Same),
+    Form { outputs: (1, 2), ..row(Op::CAST_TO_BLOCK_SCALED, 1, &ANY, Shapes::Same) },
+    row(Op::DIM, 1, &DIM, Shapes::Any),
+    Form { inputs: (1, u16::MAX), ..row(Op::CONCAT_SHAPE, 1, &SHAPE, Shapes::Concat) },
+    on_shapes(Op::ADD_SHAPE, 2),
+    on_shapes(Op::SUB_SHAPE, 2),
+    on_shapes(Op::MUL_SHAPE, 2),
+    row(Op::SLICE_SHAPE, 3, &SLICE_SHAPE, Shapes::Any),
+    on_shapes(Op::EXP2_SHAPE, 1),
+    on_shapes(Op::LOG2_CEIL_SHAPE, 1),
+    on_shapes(Op::LOG2_FLOOR_SHAPE, 1),
+    on_shapes(Op::MAX_SHAPE, 2),
+    on_shapes(Op::MIN_SHAPE, 2),
+    on_shapes(Op::MOD_SHAPE, 2),
+    on_shapes(Op::DIV_CEIL_SHAPE, 2),
+    on_shapes(Op::DIV_FLOOR_SHAPE, 2),
+    Form { outputs: (0, 0), ..on_shapes(Op::ASSERT_EQUAL_SHAPE, 2) },
+    row(Op::CONV2D_BLOCK_SCALED, 8, &SCALED_CONV, Shapes::ScaledConv),
+    row(Op::MAX_POOL2D_ADAPTIVE, 4, &MAX_POOL, Shapes::AdaptivePool(1)),
+    row(Op::AVG_POOL2D_ADAPTIVE, 6, &AVG_POOL, Shapes::AdaptivePool(3)),
+    Form { inputs: (2, 3), outputs: (1, 2), ..row(Op::RESHAPE_BLOCK_SCALED, 2, &FIRST, Shapes::Reshape) },
+    Form { inputs: (3, 4), outputs: (1, 2), ..row(Op::ROW_GATHER_BLOCK_SCALED, 3, &FIRST, Shapes::Any) },
+    row(Op::ROW_GATHER, 3, &ROW_GATHER, Shapes::Any),
+    row(Op::MATMUL_T, 4, &MATMUL, Shapes::MatmulTransposed(1)),
 ];

@@ -12,7 +12,7 @@ use pte_flat::view::Vector;
 use pte_schema::tosa::{DType, Op};
 
 /// The most dimensions of the specification.
-const MOST: usize = 6;
+pub(super) const MOST: usize = 6;
 
 /// The sizes of a tensor, none of which is unknown.
 #[derive(Clone, Copy, Default)]
@@ -20,6 +20,9 @@ pub(super) struct Sizes {
     len: u8,
     sizes: [i32; MOST],
 }
+
+/// The pads of an image, and the strides and dilations of its windows.
+type Steps = (([i64; 4], [i64; 2]), [i64; 2]);
 
 impl Sizes {
     /// Returns the sizes of a tensor; `None` if one is unknown, or if there are too many.
@@ -29,6 +32,11 @@ impl Sizes {
         }
         cost::charge(sizes.len());
         sizes.iter().try_fold(Self::default(), |all, size| all.with(size.into()))
+    }
+
+    /// Returns the sizes of a shape of `rank` numbers.
+    pub(super) fn of_rank(rank: u32) -> Option<Self> {
+        Self::default().with(rank.into())
     }
 
     /// Adds a size; `None` if it is negative, or too large.
@@ -73,14 +81,49 @@ pub(super) fn unfit(
     form: &Form,
     attributes: Option<Attributes<'_>>,
     inputs: &[Value<'_>],
-    output: Value<'_>,
+    outputs: &[Value<'_>],
 ) -> Option<String> {
     let operands = Operands { attributes, inputs };
+    let differs = |one: &Value<'_>, other: &Value<'_>| {
+        let sizes = one.sizes.zip(other.sizes);
+        one.dtype != other.dtype || sizes.is_some_and(|(one, other)| one.all() != other.all())
+    };
+    match form.shapes {
+        Shapes::If => {
+            let condition = operands.sizes(0).filter(|sizes| sizes.elements() != 1)?;
+            return Some(format!("input 0 has the shape {condition}: expected one element"));
+        }
+        Shapes::Loop => {
+            cost::charge(inputs.len());
+            let mut pairs = inputs.iter().zip(outputs).enumerate();
+            let (nth, _) = pairs.find(|(_, (input, output))| differs(input, output))?;
+            return Some(format!("output {nth} has another datatype or shape than input {nth}"));
+        }
+        Shapes::Fourier | Shapes::RealFourier
+            if outputs.windows(2).any(|pair| {
+                pair.iter().skip(1).zip(pair).any(|(one, other)| differs(one, other))
+            }) =>
+        {
+            return Some("the outputs have different datatypes or shapes".into());
+        }
+        _ => {}
+    }
+    if let Some(axes) = operands.sizes(0).map(|first| first.len)
+        && operands.axis(axes.into()) == Some(None)
+    {
+        return Some(format!("the axis is not one of {axes}"));
+    }
     for nth in form.types.flat {
         let Some(sizes) = operands.sizes((*nth).into()) else { continue };
         if sizes.len != 1 {
             return Some(format!("input {nth} has the shape {sizes}: expected one dimension"));
         }
+    }
+    if let Some(last) = operands.sizes(0).and_then(|first| first.all().last().copied())
+        && let Some(block) = attributes.and_then(|attributes| attributes.number("block_size"))
+        && i64::from(last).checked_rem(block).is_some_and(|rest| rest != 0)
+    {
+        return Some(format!("the last size is {last}: expected a multiple of {block}"));
     }
     if form.op == Op::RESCALE
         && let Some(wrong) = operands.scales()
@@ -92,6 +135,8 @@ pub(super) fn unfit(
     {
         return Some(wrong);
     }
+    // An operator that only compares has no output.
+    let output = outputs.first().or(inputs.first())?;
     let (first, found) = (operands.sizes(0)?, output.sizes?);
     let expected = operands.expected(form.shapes, first, found)?;
     if expected.is_some_and(|expected| expected.all() == found.all()) {
@@ -139,6 +184,16 @@ impl Operands<'_, '_> {
         )
     }
 
+    /// Returns the numbers of a constant shape; `None` if it is not known, and `Some(None)` if it has another length.
+    fn numbers<const N: usize>(&self, nth: usize) -> Option<Option<[i64; N]>> {
+        let is_right = self.has_numbers(nth, N)?;
+        let mut out = [0; N];
+        for (of, out) in out.iter_mut().enumerate() {
+            *out = self.number(nth, of).unwrap_or_default();
+        }
+        Some(is_right.then_some(out))
+    }
+
     fn list<const N: usize>(&self, name: &str) -> Option<[i64; N]> {
         self.attributes?.list(name)
     }
@@ -148,8 +203,13 @@ impl Operands<'_, '_> {
     fn expected(&self, shapes: Shapes, first: Sizes, found: Sizes) -> Option<Option<Sizes>> {
         let axes = usize::from(first.len);
         Some(match shapes {
-            Shapes::Any => return None,
+            Shapes::Any | Shapes::If | Shapes::Loop => return None,
             Shapes::Same => Some(first),
+            Shapes::Equal => {
+                let others = self.inputs.iter().filter_map(|input| input.sizes);
+                let is_one = others.into_iter().all(|sizes| sizes.all() == first.all());
+                is_one.then_some(first)
+            }
             Shapes::Elements => (first.elements() == found.elements()).then_some(found),
             Shapes::Broadcast(count) => {
                 let others = self.inputs.get(1..count.into()).unwrap_or_default();
@@ -170,7 +230,8 @@ impl Operands<'_, '_> {
                 axis.and_then(|_| sizes.try_fold(Sizes::default(), Sizes::with))
             }
             Shapes::Concat => {
-                let axis = self.axis(axes)?;
+                // Shapes have one dimension.
+                let axis = self.axis(axes).unwrap_or(Some(0));
                 let mut sum = 0;
                 for input in self.inputs {
                     let sizes = input.sizes?;
@@ -186,9 +247,10 @@ impl Operands<'_, '_> {
                 first.map(&mut |nth, size| Some(if nth == axis? { sum } else { size }))
             }
             Shapes::Reshape => {
-                let is_known = self.has_numbers(1, found.len.into());
+                let last = self.inputs.len().saturating_sub(1);
+                let is_known = self.has_numbers(last, found.len.into());
                 let shape = match is_known {
-                    Some(true) => found.map(&mut |nth, _| self.number(1, nth)),
+                    Some(true) => found.map(&mut |nth, _| self.number(last, nth)),
                     Some(false) => None,
                     None => Some(found),
                 };
@@ -207,6 +269,22 @@ impl Operands<'_, '_> {
                 })
             }
             Shapes::Matmul => matmul(first, self.sizes(1)?),
+            Shapes::MatmulTransposed(second) => {
+                matmul_transposed(first, self.sizes(second.into())?)
+            }
+            Shapes::ScaledConv => {
+                let (pads, strides) = (self.numbers::<4>(5)?, self.numbers::<2>(6)?);
+                let parameters = pads.zip(strides).zip(self.numbers::<2>(7)?);
+                self.scaled_convolution(first, self.sizes(2)?, parameters)
+            }
+            Shapes::Fourier => {
+                let is_same = self.sizes(1).is_none_or(|second| second.all() == first.all());
+                fourier(first).filter(|_| is_same).map(|_| first)
+            }
+            Shapes::RealFourier => fourier(first).and_then(|[batches, rows, columns]| {
+                let columns = (columns / 2).checked_add(1)?;
+                Sizes::default().with(batches)?.with(rows)?.with(columns)
+            }),
             Shapes::Conv | Shapes::Depthwise | Shapes::TransposedConv => {
                 let weights = self.sizes(1)?;
                 let bias = self.sizes(2).unwrap_or_default().elements();
@@ -216,8 +294,16 @@ impl Operands<'_, '_> {
                 shape.filter(|_| bias == 1 || Some(bias) == channels)
             }
             Shapes::Pool => {
-                let kernel = self.list::<2>("kernel")?;
-                self.windows(first, |axis| kernel.get(axis).copied())
+                pool(first, self.list("kernel")?, self.list("stride")?, &self.list("pad")?)
+            }
+            Shapes::AdaptivePool(at) => {
+                let numbers = |after: usize| usize::from(at).checked_add(after);
+                let (kernel, strides) = (self.numbers(numbers(0)?)?, self.numbers(numbers(1)?)?);
+                let pads = self.numbers(numbers(2)?)?;
+                kernel
+                    .zip(strides)
+                    .zip(pads)
+                    .and_then(|((kernel, strides), pads)| pool(first, kernel, strides, &pads))
             }
             Shapes::Pad => self.change(first, &[(1, 2)], &mut |nth, size| {
                 let before = nth.checked_mul(2)?;
@@ -299,42 +385,37 @@ impl Operands<'_, '_> {
                     last.checked_add(before)?.checked_add(after)?.checked_add(window(axis)?)
                 })
             }
-            _ => self.windows(first, window),
+            _ if first.len == 4 => {
+                let (pads, strides) = (self.list::<4>("pad")?, self.list::<2>("stride")?);
+                windows(first, window, (&pads, &strides, &self.list::<2>("dilation")?))
+            }
+            _ => {
+                let (pads, strides) = (self.list::<6>("pad")?, self.list::<3>("stride")?);
+                windows(first, window, (&pads, &strides, &self.list::<3>("dilation")?))
+            }
         }?;
         let last = usize::from(shape.len).checked_sub(1)?;
         shape.map(&mut |nth, size| Some(if nth == last { outputs } else { size }))
     }
 
-    /// Returns the number of places of a window on each axis between the first and the last. `kernel` gives the
-    /// size of the window.
-    fn windows(&self, first: Sizes, kernel: impl Fn(usize) -> Option<i64>) -> Option<Sizes> {
-        let mut pads = [0; 6];
-        let mut strides = [1; 3];
-        let mut dilations = [1; 3];
-        let axes = usize::from(first.len).checked_sub(2)?;
-        match axes {
-            2 => {
-                pads.get_mut(..4)?.copy_from_slice(&self.list::<4>("pad")?);
-                strides.get_mut(..2)?.copy_from_slice(&self.list::<2>("stride")?);
-                dilations
-                    .get_mut(..2)?
-                    .copy_from_slice(&self.list::<2>("dilation").unwrap_or([1; 2]));
-            }
-            3 => {
-                (pads, strides) = (self.list("pad")?, self.list("stride")?);
-                dilations = self.list("dilation")?;
-            }
-            _ => return None,
-        }
-        first.map(&mut |nth, size| {
-            let Some(axis) = nth.checked_sub(1).filter(|axis| *axis < axes) else {
-                return Some(size);
-            };
-            let [before, after] = pair(&pads, axis)?;
-            let reach = kernel(axis)?.checked_sub(1)?.checked_mul(*dilations.get(axis)?)?;
-            let last = size.checked_sub(1)?.checked_add(before)?.checked_add(after)?;
-            places(last.checked_sub(reach)?, *strides.get(axis)?)
-        })
+    /// Returns the shape of the output of a convolution with these pads, strides and dilations.
+    fn scaled_convolution(
+        &self,
+        first: Sizes,
+        weights: Sizes,
+        parameters: Option<Steps>,
+    ) -> Option<Sizes> {
+        let ((pads, strides), dilations) = parameters?;
+        let ([_, _, _, channels], [outputs, rows, columns, own]) =
+            (first.array()?, weights.array()?);
+        let is_right = pads.iter().all(|pad| *pad >= 0) && dilations.iter().all(|one| *one > 0);
+        let bias = self.sizes(4).and_then(|bias| i64::try_from(bias.elements()).ok());
+        let fits =
+            is_right && channels == own && bias.is_none_or(|bias| [1, outputs].contains(&bias));
+        let kernel = [rows, columns];
+        let shape =
+            windows(first, |axis| kernel.get(axis).copied(), (&pads, &strides, &dilations))?;
+        shape.map(&mut |nth, size| Some(if nth == 3 { outputs } else { size })).filter(|_| fits)
     }
 
     /// Returns the size of an axis that is interpolated.
@@ -342,15 +423,23 @@ impl Operands<'_, '_> {
         let scale = axis.checked_mul(2)?;
         let (up, down) =
             (self.whole_number(1, scale)?, self.whole_number(1, scale.checked_add(1)?)?);
+        let (offset, border) = (self.whole_number(2, axis)?, self.whole_number(3, axis)?);
+        let most = up.checked_mul(16).filter(|_| (1..=1 << 11).contains(&up))?;
+        let is_within = (1..most).contains(&down)
+            && (up.checked_neg()?..most).contains(&offset)
+            && (most.checked_neg()?..up).contains(&border);
         let last =
-            size.checked_sub(1)?.checked_mul(up)?.checked_sub(self.whole_number(2, axis)?)?;
-        places(last.checked_add(self.whole_number(3, axis)?)?, down)
+            size.checked_sub(1)?.checked_mul(up)?.checked_sub(offset)?.checked_add(border)?;
+        places(last, down).filter(|_| is_within)
     }
 
     /// Returns what is wrong with the scales of a RESCALE: one for all, or one for each channel.
     fn scales(&self) -> Option<String> {
         let first = self.sizes(0)?;
         let is_each = self.attributes?.number("per_channel")? != 0;
+        if is_each && first.len == 0 {
+            return Some("a tensor without dimensions has no channels".into());
+        }
         let channels = first.all().last().map_or(1, |size| size.unsigned_abs().into());
         let need = if is_each { channels } else { 1u64 };
         let other = [1, 2].into_iter().filter_map(|nth| Some(self.sizes(nth)?.elements()));
@@ -365,6 +454,33 @@ fn entries(operands: &Operands<'_, '_>) -> Option<String> {
     let need = if table.dtype == DType::INT8 { 256 } else { 513 };
     let count = table.sizes?.elements();
     (count != need).then(|| format!("there are {count} entries: expected {need}"))
+}
+
+/// Returns the number of places of a window on each axis between the first and the last. `kernel` gives the size of
+/// the window.
+fn windows(
+    first: Sizes,
+    kernel: impl Fn(usize) -> Option<i64>,
+    (pads, strides, dilations): (&[i64], &[i64], &[i64]),
+) -> Option<Sizes> {
+    let axes = usize::from(first.len).checked_sub(2).filter(|axes| *axes == strides.len())?;
+    first.map(&mut |nth, size| {
+        let Some(axis) = nth.checked_sub(1).filter(|axis| *axis < axes) else {
+            return Some(size);
+        };
+        let [before, after] = pair(pads, axis)?;
+        let reach = kernel(axis)?.checked_sub(1)?.checked_mul(*dilations.get(axis)?)?;
+        let last = size.checked_sub(1)?.checked_add(before)?.checked_add(after)?;
+        places(last.checked_sub(reach)?, *strides.get(axis)?)
+    })
+}
+
+/// Returns the shape of a pooling's output. A pad is smaller than the kernel.
+fn pool(first: Sizes, kernel: [i64; 2], strides: [i64; 2], pads: &[i64; 4]) -> Option<Sizes> {
+    let (pairs, _) = pads.as_chunks::<2>();
+    let mut axes = kernel.iter().zip(pairs);
+    axes.all(|(kernel, pads)| pads.iter().all(|pad| (0..*kernel).contains(pad))).then_some(())?;
+    windows(first, |axis| kernel.get(axis).copied(), (pads, &strides, &[1; 2]))
 }
 
 /// Returns the numbers of an axis in a list of two for each.
@@ -393,6 +509,18 @@ fn matmul(first: Sizes, second: Sizes) -> Option<Sizes> {
     let ([batches, rows, inner], [own, own_inner, columns]) = (first.array()?, second.array()?);
     let fits = (batches, inner) == (own, own_inner);
     fits.then_some(Sizes::default())?.with(batches)?.with(rows)?.with(columns)
+}
+
+fn matmul_transposed(first: Sizes, second: Sizes) -> Option<Sizes> {
+    let ([batches, rows, inner], [own, columns, own_inner]) = (first.array()?, second.array()?);
+    let fits = inner == own_inner && [1, batches].contains(&own);
+    fits.then_some(Sizes::default())?.with(batches)?.with(rows)?.with(columns)
+}
+
+/// Returns the sizes of a Fourier transform, unless its rows and columns are not powers of two.
+fn fourier(first: Sizes) -> Option<[i64; 3]> {
+    let is_power = |size: i64| size.unsigned_abs().is_power_of_two();
+    first.array().filter(|[_, rows, columns]| is_power(*rows) && is_power(*columns))
 }
 
 fn gather(values: Sizes, indices: Sizes) -> Option<Sizes> {

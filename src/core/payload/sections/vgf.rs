@@ -9,7 +9,7 @@ use crate::payload::Unreadable;
 use pte_flat::bytes::{array_at, u32_at};
 
 /// Finds the tables and the constants.
-pub(super) fn sections(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
+pub(in crate::payload) fn sections(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
     let bytes = head.read(0, HEADER)?;
     if !bytes.starts_with(&VGF) {
         return Err(magic(&bytes));

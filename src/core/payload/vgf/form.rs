@@ -1,0 +1,128 @@
+//! The graph of a VGF payload in the form that all backends share: segments as nodes, resources as values.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::{Constant, START, format, section, table};
+use crate::backend::Backend;
+use crate::limits::Limits;
+use crate::payload::Unreadable;
+use crate::payload::graph::{Builder, DataPlace, Datatype, Detail, Graph, Literal, NO_ID, Role};
+use crate::payload::model::{Found, Model};
+use crate::payload::sections::{Head, vgf};
+use pte_flat::bytes::{index, narrow, wide};
+use pte_flat::view::List;
+use pte_schema::vgf::view::{
+    BindingSlot, ConstantSection, ModelResourceTable, ModelSequenceTable, ModuleTable, SegmentInfo,
+};
+
+pub(in crate::payload) static MODEL: Model =
+    Model { backend: Backend::Vgf, detail: Detail::Constants, graph };
+
+/// Reads the graph of a payload. The code of modules is not decoded.
+fn graph(
+    head: &mut Head<'_>,
+    limits: &Limits,
+    each: &mut dyn FnMut(Graph<'_>),
+) -> Result<Found, Unreadable> {
+    let sections = vgf::sections(head)?;
+    let range = |name| section(&sections, name).cloned().unwrap_or_default();
+    let [modules, sequence, resources] = ["modules", "sequence", "resources"].map(range);
+    let constants = constants(range("constants"), head, limits)?;
+    let mut read = |range: &Range<u64>| head.read_range(range.clone());
+    let bytes = (read(&modules)?, read(&sequence)?, read(&resources)?);
+    let modules: ModuleTable<'_> = table(&modules, &bytes.0, limits)?;
+    let sequence: ModelSequenceTable<'_> = table(&sequence, &bytes.1, limits)?;
+    let resources: ModelResourceTable<'_> = table(&resources, &bytes.2, limits)?;
+    let mut out = Builder::default();
+    values((resources, sequence), &constants, &mut out);
+    for segment in sequence.segments().into_iter().flatten() {
+        node(segment, modules, &constants, &mut out);
+    }
+    each(out.finish());
+    Ok(Found::Graph)
+}
+
+/// Returns the resource of each constant, and its range in the payload.
+fn constants(
+    section: Range<u64>,
+    head: &mut Head<'_>,
+    limits: &Limits,
+) -> Result<Vec<(u32, Range<u64>)>, Unreadable> {
+    let at = |pos: u64| section.start.saturating_add(pos);
+    let len = section.end.saturating_sub(section.start);
+    let start = head.read_range(section.start..at(len.min(wide(START))))?;
+    if let Some(end) = Constant::table_end(&start) {
+        let bytes = head.read_range(section.start..at(end))?;
+        let range = |Range { start, end }: Range<u64>| at(start)..at(end);
+        let constants = Constant::all(&bytes).ok().flatten().into_iter().flatten();
+        return Ok(constants.map(|one| (one.mrt_index, range(one.range))).collect());
+    }
+    let bytes = head.read_range(section.clone())?;
+    let old: ConstantSection<'_> = table(&section, &bytes, limits)?;
+    let constants = old.data().into_iter().flatten().map(|one| {
+        let raw = one.raw().unwrap_or_default();
+        let start = at(raw.pos().into());
+        (one.mrt_index(), start..start.saturating_add(wide(raw.len())))
+    });
+    Ok(constants.collect())
+}
+
+/// Adds the resources as values. The id of a value is the index of the resource.
+fn values(
+    (resources, sequence): (ModelResourceTable<'_>, ModelSequenceTable<'_>),
+    constants: &[(u32, Range<u64>)],
+    out: &mut Builder<'_>,
+) {
+    let resources = resources.mrt_entry().unwrap_or_default();
+    let mut uses = vec![(Role::Inner, NO_ID, None); resources.len()];
+    let mut set = |nth: u32, of| uses.get_mut(index(nth)).into_iter().for_each(|to| *to = of);
+    // Of several uses, the last counts.
+    for (nth, range) in constants.iter().rev() {
+        set(*nth, (Role::Constant, NO_ID, Some(range)));
+    }
+    let first_output = sequence.input_names().map_or(0, |names| narrow(names.len()));
+    for (argument, slot) in (first_output..).zip(sequence.outputs().into_iter().flatten()) {
+        set(slot.mrt_index(), (Role::Output, argument, None));
+    }
+    for slot in sequence.inputs().into_iter().flatten() {
+        set(slot.mrt_index(), (Role::Input, slot.binding(), None));
+    }
+    for (id, (resource, (role, argument, data))) in (0u32..).zip(resources.iter().zip(uses)) {
+        let number = resource.vk_format();
+        let datatype = Datatype::new(format(number).map(|(name, _)| name), number);
+        let shape = resource.description().and_then(|of| of.shape()).unwrap_or_default();
+        let sizes = shape.iter().map(|size| u32::try_from(size).unwrap_or_default());
+        out.value(id, datatype, (shape.len(), sizes), (role, argument));
+        if let Some(range) = data {
+            let data = out.data(DataPlace::Payload(range.clone()), Some(id));
+            out.set_data(data);
+        }
+    }
+}
+
+/// Adds a segment.
+fn node<'p>(
+    segment: SegmentInfo<'p>,
+    modules: ModuleTable<'p>,
+    constants: &[(u32, Range<u64>)],
+    out: &mut Builder<'p>,
+) {
+    let slots = |list: Option<List<'p, BindingSlot<'p>>>| {
+        list.into_iter().flatten().map(|slot| slot.mrt_index())
+    };
+    let used = segment.constants().into_iter().flatten();
+    let used = used.filter_map(|nth| Some(constants.get(index(nth))?.0));
+    let reads: Vec<_> = slots(segment.inputs()).chain(used).collect();
+    let writes: Vec<_> = slots(segment.outputs()).collect();
+    let attributes = out.next_attribute();
+    let module = modules.modules().and_then(|modules| modules.get(index(segment.module_index())));
+    let texts =
+        [("name", segment.name()), ("entry_point", module.and_then(|module| module.entry_point()))];
+    for (name, text) in texts {
+        text.into_iter().for_each(|text| out.attribute(name, Literal::Text(text)));
+    }
+    let operator = out.named(segment.r#type().name());
+    out.node_with(operator, (&reads, &writes), attributes);
+}
