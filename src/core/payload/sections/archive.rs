@@ -15,9 +15,9 @@ use directory::Directory;
 use pte_flat::bytes::wide;
 use pte_flat::cost;
 
-mod behind;
 mod checksum;
 mod directory;
+mod end;
 mod header;
 
 pub use checksum::checksum;

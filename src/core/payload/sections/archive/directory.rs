@@ -1,20 +1,14 @@
 //! The records at the end of an archive, with the place of the central directory.
 
 use super::super::Head;
-use super::{behind, invalid};
+use super::end::{self, END, MAGIC, NO_END};
+use super::invalid;
 use crate::payload::Unreadable;
 use pte_flat::bytes::{array_at, u16_at, u32_at};
 
-/// The length of the end of central directory record.
-pub(super) const END: u64 = 22;
 /// The lengths of ZIP64's end of central directory record and locator, which lie in front of that record.
 const END64: u64 = 56;
 const LOCATOR: u64 = 20;
-
-/// The magic of the end of central directory record.
-pub(super) const MAGIC: [u8; 4] = *b"PK\x05\x06";
-/// What an archive without a sound record at its end lacks.
-pub(super) const NO_END: &str = "the end of central directory record";
 
 /// The place of a central directory, and the number of its entries.
 #[derive(Clone, Copy)]
@@ -51,7 +45,7 @@ impl Directory {
         };
         let is_its_end = |found: &Self| found.start.saturating_add(found.size) == end;
         if !has_magic {
-            return Err(behind::error(head));
+            return Err(end::behind(head));
         }
         found.filter(is_its_end).filter(|_| is_plain).ok_or(invalid(at, NO_END))
     }

@@ -1,17 +1,22 @@
-//! What lies behind the end of an archive, for the message that refuses it.
+//! The end of central directory record, and what lies behind it.
 
 use super::super::Head;
-use super::directory::{END, MAGIC, NO_END};
 use super::invalid;
 use crate::payload::Unreadable;
 use pte_flat::bytes::{u16_at, wide};
 use pte_flat::cost;
 
+/// The length of the record.
+pub(super) const END: u64 = 22;
+/// The first bytes of the record.
+pub(super) const MAGIC: [u8; 4] = *b"PK\x05\x06";
+/// What an archive without a sound record at its end lacks.
+pub(super) const NO_END: &str = "the end of central directory record";
 /// The longest comment behind the end of central directory record.
 const LONGEST_COMMENT: u64 = 0xffff;
 
 /// Returns the error of an archive that does not end with the record: what is behind it.
-pub(super) fn error(head: &mut Head<'_>) -> Unreadable {
+pub(super) fn behind(head: &mut Head<'_>) -> Unreadable {
     let at = head.len.saturating_sub(END);
     let start = at.saturating_sub(LONGEST_COMMENT);
     let last = match head.read(start, head.len.saturating_sub(start)) {
