@@ -13,8 +13,9 @@ use pte::quoted::UntrustedString;
 
 use super::edit::power_of_two;
 use super::input::{Bytes, Input, Readable, Streams};
-use super::output::{Content, Output, Progress};
+use super::output::{Content, Output};
 use super::problem::{Problem, Status};
+use super::progress::Progress;
 use super::text::name_of;
 use super::{Common, save};
 

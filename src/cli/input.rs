@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::identity::identity;
-use super::output::{Output, Progress};
+use super::output::Output;
 use super::problem::Problem;
+use super::progress::Progress;
 use super::reserve::Reserved;
 use super::text::name_of;
 pub(super) use pte::file::open_regular;

@@ -50,6 +50,7 @@ mod other;
 mod output;
 mod problem;
 mod profile;
+mod progress;
 mod refusal;
 #[cfg(feature = "remote")]
 mod remote;

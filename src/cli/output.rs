@@ -2,11 +2,9 @@
 
 use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
-use core::time::Duration;
 use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use anstream::adapter::StripBytes;
 use anstream::{AutoStream, ColorChoice};
@@ -18,6 +16,7 @@ use serde::Serialize;
 use super::atomic::AtomicFile;
 use super::identity::is_same;
 use super::problem::Problem;
+use super::progress::Progress;
 
 /// Whether anything was written to a stream.
 static BEGUN: AtomicBool = AtomicBool::new(false);
@@ -245,62 +244,6 @@ pub(super) fn json_bytes(value: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     document::write_line(&mut bytes, value)?;
     Ok(bytes)
-}
-
-/// A progress bar on standard error, for work that takes over a second. It is shown on a terminal
-/// only.
-pub(super) struct Progress {
-    bar: Option<indicatif::ProgressBar>,
-    begun: Instant,
-}
-
-impl Progress {
-    /// Creates the bar for `total` units of work, such as `bytes` or `files`.
-    pub(super) fn new(is_shown: bool, unit: &'static str, total: u64) -> Self {
-        let bar = (is_shown && io::stderr().is_terminal()).then(|| {
-            let template = match unit {
-                "bytes" => "{wide_bar} {bytes} of {total_bytes}, {eta} left",
-                _ => "{wide_bar} {pos} of {len} {msg}, {eta} left",
-            };
-            let bar = indicatif::ProgressBar::hidden().with_message(unit);
-            bar.set_length(total);
-            if let Ok(style) = indicatif::ProgressStyle::with_template(template) {
-                bar.set_style(style);
-            }
-            bar
-        });
-        Self { bar, begun: Instant::now() }
-    }
-
-    /// Creates a counter of units whose total is not known.
-    #[cfg(feature = "scan")]
-    pub(super) fn counter(is_shown: bool, unit: &'static str) -> Self {
-        let progress = Self::new(is_shown, unit, 0);
-        if let Some(bar) = &progress.bar {
-            bar.unset_length();
-            if let Ok(style) = indicatif::ProgressStyle::with_template("{pos} {msg}, {per_sec}") {
-                bar.set_style(style);
-            }
-        }
-        progress
-    }
-
-    /// Records that `done` more units are done.
-    pub(super) fn add(&self, done: u64) {
-        let Some(bar) = &self.bar else { return };
-        if bar.is_hidden() && self.begun.elapsed() > Duration::from_secs(1) {
-            bar.set_draw_target(indicatif::ProgressDrawTarget::stderr());
-        }
-        bar.inc(done);
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
 }
 
 /// Finishes an output that text was formatted into. If formatting failed, reports the failure of

@@ -8,8 +8,9 @@ use pte::model::{Amplified, Image, ModelError};
 use pte::quoted::UntrustedString;
 use pte::{File, Handle, Limits, OpenError};
 
-use super::output::{Content, Output, Progress};
+use super::output::{Content, Output};
 use super::problem::{Problem, note};
+use super::progress::Progress;
 use super::text::name_of;
 
 /// Proves the structure of a file, called `name`, that is not written yet.

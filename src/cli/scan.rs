@@ -8,8 +8,9 @@ use pte::quoted::UntrustedString;
 use pte::scan::{Depth, RowFormat, Scan, ScanError, ScanRoot, Totals};
 
 use super::Common;
-use super::output::{Content, Output, Progress, formatted};
+use super::output::{Content, Output, formatted};
 use super::problem::{Problem, Status, bad_news, note};
+use super::progress::Progress;
 use super::text::{bytes, count, links_note};
 
 /// Write a row about each of many files

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::output::Progress;
+use crate::progress::Progress;
 
 pub(super) struct CheckProgress {
     progress: Progress,
