@@ -14,6 +14,7 @@ use pte_core::payload::archive::{Archive, checksum};
 use pte_core::payload::{Section, Sections, Unreadable};
 use pte_flat::bytes::{narrow, wide};
 use pte_flat::cost;
+use pte_flat::inserted;
 use pte_flat::path;
 use pte_flat::quoted::Quoted;
 
@@ -70,7 +71,7 @@ pub(super) fn judge(file: &[u8], out: &mut Findings) -> Result<(), Unreadable> {
     let Ok(record) = Sections::of_file(ForeignFormat::EtRecord, wide(file.len()), read);
     let record = record.transpose()?.unwrap_or_default();
     let name = |of: &Section| of.file.clone().unwrap_or_default();
-    let names: BTreeSet<String> = record.sections.iter().map(name).collect();
+    let names: BTreeSet<String> = inserted(record.sections.iter().map(name));
     cost::sort(names.len());
     for (nth, member) in record.sections.iter().enumerate() {
         Site { nth: narrow(nth), member, names: &names }.judge(part(&member.range), out);

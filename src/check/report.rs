@@ -11,6 +11,7 @@ use super::verdict::{MissingKeys, NOT_JUDGED, Verdict};
 use pte_core::{Limits, PathComponent, Place};
 use pte_flat::bytes::wide;
 use pte_flat::cost;
+use pte_flat::inserted;
 
 /// A place in a file that breaks a rule.
 #[derive(Clone, Debug)]
@@ -188,7 +189,7 @@ impl Findings {
         let findings = self.found.into_iter().filter_map(|finding| {
             Some(Finding { severity: policy.severity(finding.rule)?, ..finding })
         });
-        let counts: BTreeMap<_, _> = counts.collect();
+        let counts: BTreeMap<_, _> = inserted(counts);
         let is_reported = counts.contains_key(NOT_JUDGED);
         let missing = if is_reported { self.missing } else { MissingKeys::default() };
         Report { findings: findings.collect(), counts, missing }

@@ -55,6 +55,8 @@ pub mod error;
 #[cfg(feature = "alloc")]
 pub mod fbs;
 #[cfg(feature = "alloc")]
+mod inserted;
+#[cfg(feature = "alloc")]
 pub mod json;
 #[cfg(feature = "alloc")]
 pub mod ledger;
@@ -76,6 +78,8 @@ pub mod view;
 pub mod write;
 
 pub use error::{Error, ErrorKind, Kind, PathComponent, Place, Result};
+#[cfg(feature = "alloc")]
+pub use inserted::inserted;
 pub use limits::Limits;
 pub use verify::{Verified, read};
 

@@ -9,6 +9,7 @@ use crate::container;
 use pte_core::{Ptd, Pte};
 use pte_flat::bytes::{index, len_of};
 use pte_flat::cost;
+use pte_flat::inserted;
 
 /// The named data of a program and of `.ptd` files, by key.
 pub(crate) struct NamedSizes<'d> {
@@ -128,7 +129,7 @@ impl<'d> NamedSizes<'d> {
 
 /// Returns whether a program has a segment with bytes that nothing refers to.
 fn has_unnamed_segment(pte: &Pte<'_>) -> bool {
-    let used: BTreeSet<u32> = container::references(pte).collect();
+    let used: BTreeSet<u32> = inserted(container::references(pte));
     cost::sort(used.len());
     (0..pte.segment_count()).any(|nth| {
         let has_bytes = pte.segment_range(nth).is_ok_and(|range| !range.is_empty());

@@ -16,6 +16,7 @@ use pte_core::payload::Unreadable;
 use pte_core::{Backend, PathComponent};
 use pte_flat::bytes::{index, narrow, wide};
 use pte_flat::cost;
+use pte_flat::inserted;
 use pte_flat::path;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::{Raw, Strings, Table, Vector};
@@ -111,7 +112,7 @@ fn graphs(
             [block.inputs(), block.outputs()].map(|names| names.map_or(0, |all| all.len()));
         Some((region.name()?, counts))
     });
-    let inner: &BTreeMap<_, _> = &inner.collect();
+    let inner: &BTreeMap<_, _> = &inserted(inner);
     let is_first = (major, minor) == (1, 0);
     let site = Site { delegate, start, is_first, regions: inner, path: &[] };
     let mut found = judge.out.another();

@@ -10,6 +10,7 @@ use crate::rule::Rule;
 use pte_core::payload::coreml::mil::{Binding, Block, Constant, Function, Model, Operation};
 use pte_core::payload::coreml::{Metadata, Names};
 use pte_flat::cost;
+use pte_flat::inserted;
 use pte_flat::quoted::Quoted;
 
 /// Takes a finding: its rule, a text of the model at its place, and what makes the message. Findings are not collected,
@@ -45,8 +46,8 @@ pub(super) fn judge<'p>(
 
 /// Reports inputs and outputs that the metadata names and a function does not have.
 fn ends<'p>(function: &Function<'p>, block: Block<'p>, names: &Names<'_>, find: &mut Find<'_, 'p>) {
-    let inputs: BTreeSet<&str> = function.inputs().map(|input| input.name).collect();
-    let outputs: BTreeSet<&str> = block.outputs().collect();
+    let inputs: BTreeSet<&str> = inserted(function.inputs().map(|input| input.name));
+    let outputs: BTreeSet<&str> = inserted(block.outputs());
     cost::sort(inputs.len().saturating_add(outputs.len()));
     for (what, names, known) in
         [("input", &names.inputs, inputs), ("output", &names.outputs, outputs)]

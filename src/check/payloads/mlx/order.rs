@@ -10,6 +10,7 @@ use crate::report::Findings;
 use crate::rule::Rule;
 use pte_flat::bytes::index;
 use pte_flat::cost;
+use pte_flat::inserted;
 use pte_flat::path;
 use pte_flat::view::{List, Raw, Table};
 use pte_schema::mlx::SlotType;
@@ -47,8 +48,8 @@ pub(super) fn judge(site: &Site<'_, '_>, counts: &Counts, out: &mut Findings) {
     let graph = site.graph;
     // The backend finds a mutable buffer by its index, which must be in their range.
     let buffers = named(graph.mutable_buffer_map());
-    let buffers: BTreeSet<_> =
-        buffers.filter(|(_, tensor)| counts.buffers.contains(&u64::from(*tensor))).collect();
+    let buffers = buffers.filter(|(_, tensor)| counts.buffers.contains(&u64::from(*tensor)));
+    let buffers: BTreeSet<_> = inserted(buffers);
     cost::sort(buffers.len());
     let mut order = Order { site, written: buffers.clone(), is_init: true };
     if let Ok(init) = u32::try_from(graph.init_chain_idx()) {

@@ -12,6 +12,7 @@ use super::{Site, XNNPACK_ORDER};
 use crate::report::Findings;
 use pte_core::payload::xnnpack::NodeIds;
 use pte_flat::bytes::index;
+use pte_flat::inserted;
 use pte_flat::path;
 use pte_schema::xnnpack::view::XNodeUnion;
 
@@ -104,7 +105,7 @@ impl Fusion {
     /// Removes nodes whose only output is not read. A node reads only what earlier nodes write, so
     /// one pass from the end finds all of them.
     fn remove_unread(&mut self, values: &Values<'_>) {
-        let mut read: BTreeSet<u32> = values.outputs().map(|(_, value)| value.id).collect();
+        let mut read: BTreeSet<u32> = inserted(values.outputs().map(|(_, value)| value.id));
         for node in self.nodes.iter_mut().rev() {
             match node.outputs[..] {
                 [output] if !read.contains(&output) => node.clear(),

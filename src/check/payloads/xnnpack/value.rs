@@ -9,6 +9,7 @@ use super::shape::Shape;
 use crate::rule::Rule;
 use pte_flat::bytes::index;
 use pte_flat::cost;
+use pte_flat::inserted;
 use pte_flat::view::Vector;
 use pte_schema::xnnpack::XNNDatatype;
 
@@ -113,7 +114,7 @@ impl Ids {
     fn insert_any(&mut self, id: u32, index: u32) -> Option<u32> {
         match self {
             Self::Equal(count) => {
-                let mut map: BTreeMap<_, _> = (0..*count).map(|id| (id, id)).collect();
+                let mut map: BTreeMap<_, _> = inserted((0..*count).map(|id| (id, id)));
                 let known = map.insert(id, index);
                 *self = Self::Others(map);
                 known

@@ -10,6 +10,7 @@ use super::archive::{Archive, Member, invalid};
 use super::{Section, Sections};
 use crate::payload::Unreadable;
 use pte_flat::cost;
+use pte_flat::inserted;
 
 /// The name of the empty member that identifies an ETRecord.
 const IDENTIFIER: &str = "ETRECORD_V0";
@@ -41,7 +42,7 @@ const ENDS: [(&str, &str); 3] = [
 /// file the member's name. Empty members come last.
 pub(super) fn sections(archive: Archive) -> Result<Sections, Unreadable> {
     let Archive { members, directory } = archive;
-    let names: BTreeSet<&str> = members.iter().map(|member| member.name.as_str()).collect();
+    let names: BTreeSet<&str> = inserted(members.iter().map(|member| member.name.as_str()));
     if !names.contains(IDENTIFIER) {
         return Err(invalid(directory, "no member is ETRECORD_V0"));
     }
