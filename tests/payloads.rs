@@ -23,6 +23,7 @@ use crate::support::xnnpack::{Inner, Input, Output, graph, node};
 use crate::support::xnnpack::{changed, sound};
 use crate::support::{build, files};
 
+mod attributes;
 #[cfg(feature = "json")]
 mod coreml;
 #[cfg(feature = "json")]

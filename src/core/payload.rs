@@ -30,6 +30,7 @@ mod format;
 pub mod graph;
 mod id_map;
 mod layout;
+mod literal;
 pub mod mlx;
 mod model;
 mod native;

@@ -7,13 +7,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use self::operands::Of;
 use super::{BackendRules, Bytes, Judge, NamedSizes, Subject};
 use crate::report::Findings;
 use crate::rule::{Rule, rules};
 use crate::site::Plan;
 use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::payload::Unreadable;
+use pte_core::payload::mlx::OperandKind;
 use pte_core::{Backend, PathComponent};
 use pte_flat::bytes::{narrow, wide};
 use pte_flat::cost;
@@ -135,11 +135,11 @@ impl Counts {
     }
 
     /// Returns the number of tensors, values or chains.
-    fn of(&self, of: Of) -> u64 {
-        match of {
-            Of::Tensor => self.tensors,
-            Of::Value => self.values,
-            Of::Chain => self.chains,
+    fn of(&self, kind: OperandKind) -> u64 {
+        match kind {
+            OperandKind::Tensor => self.tensors,
+            OperandKind::Value => self.values,
+            OperandKind::Chain => self.chains,
         }
     }
 }

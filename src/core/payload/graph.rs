@@ -9,11 +9,11 @@ use core::fmt;
 use core::ops::Range;
 
 use super::id_map::IdMap;
-pub use super::wire::Varints;
+pub use super::literal::{Attribute, Literal};
 use pte_flat::bytes::{index, narrow};
 use pte_flat::cost;
-use pte_flat::desc::{Kind, Member};
-use pte_flat::view::{Strings, Vector};
+use pte_flat::desc::{FieldDesc, Kind, Member};
+use pte_flat::view::{Raw, Strings};
 
 /// The id that means no value, and the index that means no argument (`XNN_INVALID_VALUE_ID`).
 pub const NO_ID: u32 = u32::MAX;
@@ -84,45 +84,6 @@ pub enum Operator {
     Member(&'static Member),
     /// A name, by its index in [`Graph::names`].
     Named(u32),
-}
-
-/// An argument of a node that is not a value of the graph.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Attribute<'p> {
-    /// The name of the parameter.
-    pub name: &'p str,
-    /// The argument.
-    pub literal: Literal<'p>,
-}
-
-/// A literal argument.
-#[derive(Clone, Copy, Debug)]
-pub enum Literal<'p> {
-    /// No argument.
-    None,
-    /// An integer.
-    Int(i64),
-    /// A floating-point number.
-    Float(f64),
-    /// A bool.
-    Bool(bool),
-    /// A text.
-    Text(&'p str),
-    /// The name of an enum's value.
-    Name(&'static str),
-    /// A list of integers.
-    Ints(Vector<'p, i64>),
-    /// A list of integers of four bytes.
-    ShortInts(Vector<'p, i32>),
-    /// A list of floating-point numbers.
-    Floats(Vector<'p, f64>),
-    /// A list of bools.
-    Bools(Vector<'p, bool>),
-    /// A list of integers, as Protocol Buffers packs them.
-    Varints(Varints<'p>),
-    /// A list of f32 of four bytes each.
-    Singles(&'p [u8]),
 }
 
 /// A value of a graph.
@@ -517,9 +478,17 @@ pub(super) struct Builder<'p> {
     /// nodes may share it.
     places: BTreeMap<(usize, usize), u32>,
     next_id: u32,
+    /// The number of fields of tables that are still read for attributes.
+    fields_left: u64,
 }
 
 impl<'p> Builder<'p> {
+    /// Begins a graph whose attributes are fields of its tables, which have `len` bytes. As many fields are read as
+    /// there are words of four bytes: any number of nodes may share a table. Genuine graphs have fewer.
+    pub(super) fn with_fields(len: u64) -> Self {
+        Self { fields_left: len / 4, ..Self::default() }
+    }
+
     /// Adds a value with its number of dimensions and their sizes, its role and the index of its argument.
     pub(super) fn value(
         &mut self,
@@ -612,6 +581,22 @@ impl<'p> Builder<'p> {
     /// Adds an attribute of the next node.
     pub(super) fn attribute(&mut self, name: &'p str, literal: Literal<'p>) {
         self.graph.attributes.push(Attribute { name, literal });
+    }
+
+    /// Adds fields of a node's table as attributes of the next node: those that are numbers, texts or lists of
+    /// integers. An integer that is absent is its default.
+    pub(super) fn fields(
+        &mut self,
+        table: Raw<'p>,
+        fields: impl IntoIterator<Item = &'static FieldDesc>,
+    ) {
+        for field in fields {
+            let Some(left) = self.fields_left.checked_sub(1) else { return };
+            self.fields_left = left;
+            cost::charge(1);
+            let literal = Literal::of_field(table, field);
+            literal.into_iter().for_each(|literal| self.attribute(field.name, literal));
+        }
     }
 
     /// Returns the number of attributes, which is the position of the next node's first one.

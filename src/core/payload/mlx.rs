@@ -13,6 +13,9 @@ use crate::file::header;
 use pte_schema::mlx::desc;
 
 mod form;
+mod operands;
+
+pub use operands::{MISSING, Operand, OperandKind, for_each_operand};
 
 pub(super) static FORMAT: Format = Format {
     backend: Backend::Mlx,

@@ -27,7 +27,8 @@ pub(super) static FORMAT: Format = Format {
 /// Values of TOSA have names. Those of all blocks are in one graph. Constants are in the tables.
 fn graph<'p>(region: &Region<'_, 'p>) -> Result<Graph<'p>, Unreadable> {
     let root: TosaGraph<'p> = region.root()?;
-    let mut out = Form { out: Builder::default(), datatypes: BTreeMap::new() };
+    let mut out =
+        Form { out: Builder::with_fields(wide(region.bytes.len())), datatypes: BTreeMap::new() };
     let blocks = root.regions().into_iter().flatten();
     let blocks: Vec<_> = blocks.flat_map(|region| region.blocks().into_iter().flatten()).collect();
     let first = blocks.first();
@@ -100,35 +101,16 @@ impl<'p> Form<'p> {
     /// Adds the fields of an operator's attributes. `datatype` is that of the operator's first input.
     fn attributes(&mut self, (desc, raw): (&'static TableDesc, Raw<'p>), datatype: DType) {
         for field in desc.fields {
-            let literal = match field.kind {
-                Kind::Scalar(scalar) => {
-                    let number = raw.number(field.slot, scalar.prim).unwrap_or(scalar.default);
-                    match (number, scalar.names) {
-                        (Number::Bool(is_true), _) => Some(Literal::Bool(is_true)),
-                        (Number::Int(number), names) => {
-                            let name = names.and_then(|names| names.name_of(number));
-                            name.map(Literal::Name).or_else(|| int(number))
-                        }
-                        _ => None,
-                    }
-                }
-                Kind::Str => raw.str(field.slot).map(Literal::Text),
-                Kind::Scalars { prim: Prim::I32, .. } => {
-                    raw.vector(field.slot).map(Literal::ShortInts)
-                }
+            match field.kind {
                 // The limits of a clamp.
-                Kind::Scalars { .. } => {
-                    raw.vector(field.slot).and_then(|bytes| element(bytes, datatype))
+                Kind::Scalars { prim: Prim::U8, .. } => {
+                    let limit = raw.vector(field.slot).and_then(|bytes| element(bytes, datatype));
+                    limit.into_iter().for_each(|limit| self.out.attribute(field.name, limit));
                 }
-                _ => None,
-            };
-            literal.into_iter().for_each(|literal| self.out.attribute(field.name, literal));
+                _ => self.out.fields(raw, [field]),
+            }
         }
     }
-}
-
-fn int(number: i128) -> Option<Literal<'static>> {
-    i64::try_from(number).ok().map(Literal::Int)
 }
 
 /// Returns the number that bytes are; `None` unless they are one number of the datatype.
@@ -145,17 +127,13 @@ fn element(bytes: Vector<'_, u8>, datatype: DType) -> Option<Literal<'static>> {
     let bytes = bytes.bytes();
     let number =
         Number::from_le(bytes, prim).filter(|_| bytes.len() == usize::from(prim.size()))?;
-    match (number, datatype) {
-        (Number::Int(bits), DType::FP16) => {
-            Some(Literal::Float(half(bits.try_into().ok()?).into()))
-        }
+    Literal::of_number(match (number, datatype) {
+        (Number::Int(bits), DType::FP16) => Number::Single(half(bits.try_into().ok()?)),
         (Number::Int(bits), DType::BF16) => {
-            Some(Literal::Float(f32::from_bits(u32::try_from(bits).ok()? << 16).into()))
+            Number::Single(f32::from_bits(u32::try_from(bits).ok()? << 16))
         }
-        (Number::Int(number), _) => int(number),
-        (Number::Single(number), _) => Some(Literal::Float(number.into())),
-        _ => None,
-    }
+        (number, _) => number,
+    })
 }
 
 /// Returns a number of 16 bits: a sign, five bits of exponent and ten of fraction.

@@ -10,14 +10,17 @@ use crate::{coreml, openvino};
 use Field::{Number, To};
 use binrw::BinWrite;
 use binrw::io::Cursor;
+use pte::flat::view::Table;
 use pte::payload::vulkan::VulkanHeader;
 use pte::payload::xnnpack::XnnpackHeader;
+use pte::schema::xnnpack::view::_XNNNodeConv;
 
 /// The families that attack the rules: the name, the subjects and the maker of each.
 pub(super) const FAMILIES: &[RuleFamily] = &[
     ("a graph of one node, n times, and n calls", &["xnnpack"], |b, n| {
         let mut b = b.version.graph();
-        let node = b.held("XNode", "XNNSigmoid", &[("input_id", Number(7))]);
+        let fields = _XNNNodeConv::DESC.fields.iter().map(|field| (field.name, Number(7)));
+        let node = b.held("XNode", "XNNConv2d", &fields.collect::<Vec<_>>());
         let (nodes, values) = (b.tables(vec![node; n]), b.tables([]));
         let root = b.lists("XNNGraph", &[("xnodes", nodes), ("xvalues", values)]);
         delegated(b.version, &b.alone(root), n, &[])

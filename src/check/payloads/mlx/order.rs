@@ -4,10 +4,10 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::operands::{self, Of, Operand};
 use super::{Counts, MLX_CHAIN, MLX_ORDER, Site, instruction_path};
 use crate::report::Findings;
 use crate::rule::Rule;
+use pte_core::payload::mlx::{Operand, OperandKind, for_each_operand};
 use pte_flat::bytes::index;
 use pte_flat::cost;
 use pte_flat::inserted;
@@ -20,7 +20,7 @@ use pte_schema::mlx::view::{Instruction, InstructionChain, SlotVariant};
 struct Order<'o, 's, 'p> {
     site: &'o Site<'s, 'p>,
     /// The tensors and values that have data. Constants are not in the set.
-    written: BTreeSet<(Of, u32)>,
+    written: BTreeSet<(OperandKind, u32)>,
     /// Whether constants may be written.
     is_init: bool,
 }
@@ -56,28 +56,30 @@ pub(super) fn judge(site: &Site<'_, '_>, counts: &Counts, out: &mut Findings) {
         order.chains(init, out);
     }
     (order.written, order.is_init) = (buffers, false);
-    for (nth, (of, index)) in (0..).zip(named(graph.input_map())) {
-        if let Err(message) = order.write(of, index) {
+    for (nth, (kind, index)) in (0..).zip(named(graph.input_map())) {
+        if let Err(message) = order.write(kind, index) {
             let path = path!["input_map", nth];
             site.find(out, &MLX_ORDER, graph.raw(), &path, || message.into());
         }
     }
     order.chains(graph.main_chain_idx(), out);
-    for (nth, (of, index)) in (0..).zip(named(graph.output_map())) {
-        if !order.has(of, index) {
+    for (nth, (kind, index)) in (0..).zip(named(graph.output_map())) {
+        if !order.has(kind, index) {
             let path = path!["output_map", nth];
             site.find(out, &MLX_ORDER, graph.raw(), &path, || {
-                format!("no instruction writes {} {index}, an output of the graph", of.name())
+                format!("no instruction writes {} {index}, an output of the graph", kind.name())
             });
         }
     }
 }
 
 /// Returns what each slot names.
-fn named<'p>(map: Option<List<'p, SlotVariant<'p>>>) -> impl Iterator<Item = (Of, u32)> + use<'p> {
+fn named<'p>(
+    map: Option<List<'p, SlotVariant<'p>>>,
+) -> impl Iterator<Item = (OperandKind, u32)> + use<'p> {
     map.into_iter().flatten().map(|slot| match slot.slot_type() {
-        SlotType::TensorSlot => (Of::Tensor, slot.idx()),
-        _ => (Of::Value, slot.idx()),
+        SlotType::TensorSlot => (OperandKind::Tensor, slot.idx()),
+        _ => (OperandKind::Value, slot.idx()),
     })
 }
 
@@ -134,60 +136,65 @@ impl<'p> Order<'_, '_, 'p> {
     ) -> [Option<u32>; 2] {
         let mut called = [None; 2];
         let mut wrong = None;
-        operands::each(instruction, |Operand { name, of, index, is_written }| {
+        for_each_operand(instruction, |Operand { name, kind, index, is_written }| {
             let index = u32::try_from(index).unwrap_or(u32::MAX);
-            match of {
-                Of::Chain => {
+            match kind {
+                OperandKind::Chain => {
                     let next = called.iter_mut().find(|called| called.is_none());
                     next.into_iter().for_each(|next| *next = Some(index));
                 }
                 // The backend does not read where a scan begins.
                 _ if is_written || name == "carry" => {}
-                _ if !self.has(of, index) => {
-                    wrong.get_or_insert((name, of, index, "is read before it is written"));
+                _ if !self.has(kind, index) => {
+                    wrong.get_or_insert((name, kind, index, "is read before it is written"));
                 }
-                _ if MUTATED.contains(&name) && self.is_constant(of, index) => {
-                    wrong.get_or_insert((name, of, index, "is a constant, which is never changed"));
+                _ if MUTATED.contains(&name) && self.is_constant(kind, index) => {
+                    wrong.get_or_insert((
+                        name,
+                        kind,
+                        index,
+                        "is a constant, which is never changed",
+                    ));
                 }
                 _ => {}
             }
         });
-        operands::each(instruction, |Operand { name, of, index, is_written }| {
+        for_each_operand(instruction, |Operand { name, kind, index, is_written }| {
             let index = u32::try_from(index).unwrap_or(u32::MAX);
-            if is_written && let Err(why) = self.write(of, index) {
-                wrong.get_or_insert((name, of, index, why));
+            if is_written && let Err(why) = self.write(kind, index) {
+                wrong.get_or_insert((name, kind, index, why));
             }
         });
-        if let Some((name, of, index, why)) = wrong {
+        if let Some((name, kind, index, why)) = wrong {
             chain.report(self.site, out, &MLX_ORDER, || {
-                format!("{name}: {} {index} {why}", of.name())
+                format!("{name}: {} {index} {why}", kind.name())
             });
         }
         called
     }
 
     /// Returns whether a tensor or a value has data.
-    fn has(&self, of: Of, index: u32) -> bool {
+    fn has(&self, kind: OperandKind, index: u32) -> bool {
         cost::look_up("", self.written.len());
-        self.is_constant(of, index) || self.written.contains(&(of, index))
+        self.is_constant(kind, index) || self.written.contains(&(kind, index))
     }
 
     /// Records that a tensor or a value is written.
-    fn write(&mut self, of: Of, index: u32) -> Result<(), &'static str> {
-        if self.is_read_only(of, index) {
+    fn write(&mut self, kind: OperandKind, index: u32) -> Result<(), &'static str> {
+        if self.is_read_only(kind, index) {
             return Err(READ_ONLY);
         }
         cost::look_up("", self.written.len());
-        self.written.insert((of, index));
+        self.written.insert((kind, index));
         Ok(())
     }
 
-    fn is_read_only(&self, of: Of, index: u32) -> bool {
-        !self.is_init && self.is_constant(of, index)
+    fn is_read_only(&self, kind: OperandKind, index: u32) -> bool {
+        !self.is_init && self.is_constant(kind, index)
     }
 
-    fn is_constant(&self, of: Of, index: u32) -> bool {
-        of == Of::Tensor && index < self.site.graph.num_constant_tensors()
+    fn is_constant(&self, kind: OperandKind, index: u32) -> bool {
+        kind == OperandKind::Tensor && index < self.site.graph.num_constant_tensors()
     }
 }
 

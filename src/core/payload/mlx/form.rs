@@ -5,10 +5,11 @@ use alloc::vec::Vec;
 use super::super::Unreadable;
 use super::super::format::Region;
 use super::super::graph::{Builder, DataPlace, Datatype, Ends, Graph, Operator};
+use super::{Operand, OperandKind, for_each_operand};
 use crate::limits::MOST_DIMENSIONS;
-use pte_flat::bytes::{index, until_nul};
+use pte_flat::bytes::{index, until_nul, wide};
 use pte_flat::cost;
-use pte_flat::desc::{Kind, Number};
+use pte_flat::desc::Kind;
 use pte_flat::view::{List, Table};
 use pte_schema::mlx::view::{Instruction, MLXGraph, SlotVariant, TensorMeta};
 use pte_schema::mlx::{SlotType, desc};
@@ -17,7 +18,7 @@ use pte_schema::scalar::ScalarType;
 /// Instructions of MLX name tensors in their fields: those that begin with `out` are written.
 pub(super) fn graph<'p>(region: &Region<'_, 'p>) -> Result<Graph<'p>, Unreadable> {
     let root: MLXGraph<'p> = region.root()?;
-    let mut out = Builder::default();
+    let mut out = Builder::with_fields(wide(region.bytes.len()));
     let constants = root.num_constant_tensors();
     let metas = root.tensor_meta().unwrap_or_default();
     // The data of each tensor: constants are found by their names.
@@ -48,24 +49,24 @@ pub(super) fn graph<'p>(region: &Region<'_, 'p>) -> Result<Graph<'p>, Unreadable
     Ok(out.finish())
 }
 
-fn add_node(out: &mut Builder<'_>, instruction: Instruction<'_>) {
+fn add_node<'p>(out: &mut Builder<'p>, instruction: Instruction<'p>) {
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
+    let node =
+        for_each_operand(instruction.raw(), |Operand { kind, index, is_written, .. }| {
+            let Some(id) = u32::try_from(index).ok().filter(|_| kind == OperandKind::Tensor) else {
+                return;
+            };
+            if is_written { &mut writes } else { &mut reads }.push(id);
+        });
     let member = instruction.raw().member(&desc::Instruction);
-    let member = member.and_then(|(tag, node)| Some((desc::OpNode.member(tag)?, node)));
-    let Some((member, node)) = member else { return out.node(Operator::Unknown, &[], &[]) };
-    for field in member.table.fields {
-        let Kind::Scalar(scalar) = field.kind else { continue };
-        let is_tensor = scalar.of.is_some_and(|of| of.name == "Tid");
-        if let Some(Number::Int(id)) = node.number(field.slot, scalar.prim)
-            && let Some(id) = u32::try_from(id).ok().filter(|_| is_tensor)
-        {
-            match field.name.starts_with("out") {
-                true => writes.push(id),
-                false => reads.push(id),
-            }
-        }
-    }
-    out.node(Operator::Member(member), &reads, &writes);
+    let member = member.and_then(|(tag, _)| desc::OpNode.member(tag));
+    let (Some(node), Some(member)) = (node, member) else {
+        return out.node(Operator::Unknown, &[], &[]);
+    };
+    let attributes = out.next_attribute();
+    let is_operand = |kind| matches!(kind, Kind::Scalar(scalar) if scalar.of.is_some());
+    out.fields(node, member.table.fields.iter().filter(|field| !is_operand(field.kind)));
+    out.node_with(Operator::Member(member), (&reads, &writes), attributes);
 }
 
 /// Returns the index of a tensor; `None` for a slot with something else.

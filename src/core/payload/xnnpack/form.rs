@@ -9,12 +9,12 @@ use crate::payload::graph::{
     Builder, DataPlace, Datatype, Detail, Graph, Operator, Quantization, Role, Scales,
     ValueQuantization,
 };
-use pte_flat::bytes::{until_nul, wide};
+use pte_flat::bytes::{len_of, until_nul, wide};
 use pte_flat::cost;
-use pte_flat::desc::Member;
+use pte_flat::desc::{FieldDesc, Kind};
 use pte_flat::view::Table;
 use pte_schema::xnnpack::desc;
-use pte_schema::xnnpack::view::{XNNQuantParams, XNode, XValue, XValueUnion};
+use pte_schema::xnnpack::view::{OutputMinMax, XNNQuantParams, XNode, XValue, XValueUnion};
 
 pub(in crate::payload) static FORMAT: Format = Format {
     backend: Backend::Xnnpack,
@@ -35,31 +35,21 @@ pub(in crate::payload) static FORMAT: Format = Format {
 impl<'p> XnnpackGraph<'p> {
     /// Returns the graph in the form that all backends share.
     pub fn form(&self) -> Graph<'p> {
-        let mut form = Form { graph: self, out: Builder::default(), indices: BTreeMap::new() };
+        let mut form = Form {
+            graph: self,
+            out: Builder::with_fields(len_of(&self.parts.graph)),
+            indices: BTreeMap::new(),
+        };
         for value in self.root().xvalues().into_iter().flatten() {
             form.add_value(value);
         }
         form.add_other_keys();
-        for node in self.root().xnodes().into_iter().flatten() {
-            let ids = node.xnode_union().and_then(NodeIds::of);
-            match (ids, member(node)) {
-                (Some(ids), Some(member)) => {
-                    form.out.node(Operator::Member(member), ids.inputs(), ids.outputs());
-                }
-                _ => form.out.node(Operator::Unknown, &[], &[]),
-            }
-        }
+        self.root().xnodes().into_iter().flatten().for_each(|node| form.add_node(node));
         form.out.finish()
     }
 }
 
-/// Returns the operator of a node; `None` if it is unknown.
-fn member(node: XNode<'_>) -> Option<&'static Member> {
-    let (tag, _) = node.raw().member(XNode::DESC)?;
-    desc::XNodeUnion.member(tag)
-}
-
-/// A form to which values are added.
+/// A form to which values and nodes are added.
 struct Form<'g, 'p> {
     graph: &'g XnnpackGraph<'p>,
     out: Builder<'p>,
@@ -92,6 +82,32 @@ impl<'p> Form<'_, 'p> {
             let of = self.quantization(quantization, id);
             self.out.set_quantization(ValueQuantization { name, of });
         }
+    }
+
+    /// Adds a node. Its attributes are the fields that are not 0, and the range of its output.
+    fn add_node(&mut self, node: XNode<'p>) {
+        let ids = node.xnode_union().and_then(NodeIds::of);
+        let member = node.raw().member(XNode::DESC);
+        let member = member.and_then(|(tag, raw)| Some((desc::XNodeUnion.member(tag)?, raw)));
+        let (Some(ids), Some((member, raw))) = (ids, member) else {
+            return self.out.node(Operator::Unknown, &[], &[]);
+        };
+        let attributes = self.out.next_attribute();
+        let is_zero = |kind, slot| match kind {
+            Kind::Scalar(of) => raw.number(slot, of.prim).is_none_or(|number| number == of.default),
+            _ => false,
+        };
+        // The lists of a node say the number of its dimensions.
+        let is_shown = |field: &&FieldDesc| {
+            let (name, kind) = (field.name, field.kind);
+            !name.ends_with("_id") && name != "num_dims" && !is_zero(kind, field.slot)
+        };
+        self.out.fields(raw, member.table.fields.iter().filter(is_shown));
+        if let Some(range) = node.output_min_max() {
+            self.out.fields(range.raw(), OutputMinMax::DESC.fields);
+        }
+        let ends = (ids.inputs(), ids.outputs());
+        self.out.node_with(Operator::Member(member), ends, attributes);
     }
 
     /// Returns the index of the data of a constant that a value uses, and whether the data is new.
