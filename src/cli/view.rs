@@ -211,19 +211,19 @@ impl Server<'_> {
         let request = Request::read(&mut stream)?;
         self.connections.has_asked(id);
         let answer = request.and_then(|request| self.find(&request, &stream));
+        let is_refused = answer.is_err();
         let (status, kind, body) = answer.unwrap_or_else(|refused| {
             (refused.status(), "text/plain", refused.status().as_bytes().to_vec())
         });
-        write!(
-            stream,
+        let head = format!(
             "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\
              Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
              Cross-Origin-Resource-Policy: same-origin\r\n\
              Content-Security-Policy: frame-ancestors 'none'\r\n\r\n",
             body.len()
-        )?;
-        stream.write_all(&body)?;
-        stream.flush()
+        );
+        stream.write_all(&[head.as_bytes(), &body].concat())?;
+        if is_refused { request::drain(&mut stream) } else { Ok(()) }
     }
 
     fn find(&self, request: &Request, stream: &TcpStream) -> Result<Answer, Refused> {

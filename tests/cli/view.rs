@@ -288,9 +288,8 @@ fn view_survives_hostile_requests() {
         (b"GET /\xff\xfe HTTP/1.1\r\n\r\n", "400"),
     ] {
         let answer = server.send(bytes);
-        // A connection that is closed with unread bytes may be reset before its answer is read.
-        let is_reset = answer.is_empty() && bytes.len() > 8192;
-        assert!(is_reset || text(&answer).starts_with(&format!("HTTP/1.1 {status}")), "{status}");
+        let answer = text(&answer);
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{status}: {answer:?}");
     }
     let begun = Instant::now();
     for mut stream in slow {

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 use std::io::{self, Read};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::time::Instant;
 
 /// A request for the page, or a question about a file.
@@ -125,6 +125,23 @@ impl Request {
         let found = self.query.iter().find(|(of, _)| of == name);
         found.map(|(_, value)| value.as_str())
     }
+}
+
+/// Reads the rest of a request that is refused, for at most two seconds. If a connection is closed with unread bytes,
+/// the system resets it, and the client may not get the answer.
+pub(super) fn drain(stream: &mut TcpStream) -> io::Result<()> {
+    stream.shutdown(Shutdown::Write)?;
+    let end = Instant::now().checked_add(Duration::from_secs(2));
+    let mut part = [0; 8192];
+    while let Some(left) = end.and_then(|end| end.checked_duration_since(Instant::now()))
+        && !left.is_zero()
+    {
+        stream.set_read_timeout(Some(left))?;
+        if stream.read(&mut part)? == 0 {
+            break;
+        }
+    }
+    Ok(())
 }
 
 fn is_timeout(error: &io::Error) -> bool {
