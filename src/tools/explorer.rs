@@ -28,7 +28,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use pte_check::{CheckedFile, Checker, Report};
+use pte_check::{CheckedFile, Checker, judged_kind};
 use pte_core::handle::ReadVec;
 use pte_core::payload::{Graph, PayloadContents, Section, Sections, TablesPlace, Unreadable};
 use pte_core::{Backend, File, ForeignFormat, Handle, Limits, OpenError, Ptd, Source};
@@ -128,8 +128,8 @@ impl<'a> ExplorerDocument<'a> {
         Ok(Self { path, bytes: Some(handle.file_len()), contents, findings })
     }
 
-    /// Returns the document of a standalone payload, a `.ptn` package, a profile or an ETRecord. Returns `None` for any
-    /// other file, such as a bundled program.
+    /// Returns the document of a standalone payload, a `.ptn` package, a profile or an ETRecord, which is read whole
+    /// and judged. Returns `None` for any other file, such as a bundled program.
     ///
     /// # Errors
     ///
@@ -144,10 +144,12 @@ impl<'a> ExplorerDocument<'a> {
         let len = source.size().map_err(OpenError::Source)?;
         let head = source.read_vec(0..len.min(ForeignFormat::HEAD))?;
         let format = source.format(&head, len)?;
+        if judged_kind(format).is_none() {
+            return Ok(None);
+        }
+        let bytes = source.read_vec(0..len)?;
         let contents = match format {
-            ForeignFormat::EtDump => {
-                Profile::read(&source.read_vec(0..len)?, limits).map(Contents::Profile)
-            }
+            ForeignFormat::EtDump => Profile::read(&bytes, limits).map(Contents::Profile),
             ForeignFormat::EtRecord => sections(source, format, len)?.map(Contents::Record),
             ForeignFormat::Payload(_) | ForeignFormat::Ptn => {
                 let is_package = format == ForeignFormat::Ptn;
@@ -165,10 +167,13 @@ impl<'a> ExplorerDocument<'a> {
             }
             _ => return Ok(None),
         };
-        Ok(Some(contents.map(|contents| {
-            let checked = CheckedFile::other(path.clone(), format, &Report::default());
-            let findings = Findings::unjudged(checked);
-            Self { path, bytes: Some(len), contents, findings }
+        let report = Checker::new().limits(*limits).check_other(&bytes, format);
+        Ok(Some(contents.and_then(|contents| {
+            let report = report?;
+            let is_judged = report.is_some();
+            let checked = CheckedFile::other(path.clone(), format, &report.unwrap_or_default());
+            let findings = Findings::judged_if(is_judged, checked);
+            Ok(Self { path, bytes: Some(len), contents, findings })
         })))
     }
 

@@ -15,7 +15,7 @@ pub(super) struct Findings {
     file: CheckedFile,
     /// The indices of the findings about each node.
     places: BTreeMap<FindingPlace, Vec<u32>>,
-    /// Whether the file was checked, and not only opened.
+    /// Whether there are rules for the file.
     is_judged: bool,
 }
 
@@ -43,9 +43,9 @@ impl Findings {
         Self { file, places, is_judged: true }
     }
 
-    /// Returns the findings of a file that is opened and not judged.
-    pub(super) fn unjudged(file: CheckedFile) -> Self {
-        Self { is_judged: false, ..Self::new(file) }
+    /// Returns the findings of a file, which has rules if `is_judged`.
+    pub(super) fn judged_if(is_judged: bool, file: CheckedFile) -> Self {
+        Self { is_judged, ..Self::new(file) }
     }
 
     /// Returns the verdict: `ok` or `error`.
@@ -67,7 +67,7 @@ impl Findings {
     pub(super) fn node(&self, id_of: impl Fn(FindingPlace) -> Option<String>) -> ExplorerNode {
         let count = self.file.findings.len();
         let label = match (count, self.file.omitted) {
-            _ if !self.is_judged => "opened, not judged: pte check judges it".into(),
+            _ if !self.is_judged => "opened, not judged: there are no rules for it".into(),
             (0, 0) => format!("{}: no findings", self.file.verdict),
             (1, 0) => format!("{}: 1 finding", self.file.verdict),
             (count, 0) => format!("{}: {count} findings", self.file.verdict),

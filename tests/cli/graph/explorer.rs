@@ -51,6 +51,33 @@ fn every_file_is_a_graph_of_model_explorer() {
     assert!(count > 2000, "{count}");
 }
 
+/// The verdict on a payload, a package, a profile or an ETRecord is that of `check`, with the same findings.
+#[test]
+fn files_that_are_no_models_have_the_verdict_of_check() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut payload = files::read("tests/data/other/mlx_mlp.payload").unwrap();
+    let version = b"\x01\0\0\x001\0";
+    let at = payload.windows(version.len()).position(|bytes| bytes == version).unwrap();
+    payload[at + 4] = b'2';
+    let newer = folder.path().join("newer.payload");
+    fs::write(&newer, payload).unwrap();
+    let others = ["mlx_mlp.payload", "n_alias.ptn", "mlp.etdp", "linear.etrecord"];
+    let others = others.map(|name| format!("tests/data/other/{name}"));
+    for path in others.iter().map(String::as_str).chain(newer.to_str()) {
+        let checked = pte(&["check", "--json", path]);
+        let checked: Value = serde_json::from_slice(&checked.stdout).unwrap();
+        let (file, document) = (&checked["files"][0], explored(path));
+        let first = &nodes(&document)[0];
+        let label = first["label"].as_str().unwrap();
+        assert!(label.starts_with(file["verdict"].as_str().unwrap()), "{path}: {label}");
+        for (nth, finding) in (1..).zip(file["findings"].as_array().unwrap()) {
+            let text = attribute(first, &nth.to_string()).as_str().unwrap();
+            assert!(text.contains(finding["rule"].as_str().unwrap()), "{path}: {text}");
+        }
+        assert_eq!(label.starts_with("error"), path == newer.to_str().unwrap(), "{path}: {label}");
+    }
+}
+
 /// Arguments have the names of the operator's schema, constants their values, and edges the types that flow.
 #[test]
 fn a_call_has_named_arguments_and_a_constant_has_values() {
