@@ -71,7 +71,9 @@ pub use verdict::{MissingKeys, Verdict};
 pub use version::{ReleaseError, parse_release};
 
 /// All rules, by subject: on the FlatBuffer, on payloads, on the bytes of segments, and on the file as a whole.
-pub static RULES: &[&[&Rule]] = &[
+pub static RULES: &[&[&Rule]] = &joined();
+
+const BEFORE_PAYLOADS: &[&[&Rule]] = &[
     container::RULES,
     plans::RULES,
     values::RULES,
@@ -86,17 +88,9 @@ pub static RULES: &[&[&Rule]] = &[
     data::RULES,
     external::RULES,
     payloads::RULES,
-    payloads::xnnpack::RULES,
-    payloads::vulkan::RULES,
-    payloads::mlx::RULES,
-    payloads::native::RULES,
-    payloads::qnn::RULES,
-    payloads::tosa::RULES,
-    payloads::vgf::RULES,
-    payloads::ethosu::RULES,
-    payloads::openvino::RULES,
-    #[cfg(feature = "json")]
-    payloads::coreml::RULES,
+];
+
+const AFTER_PAYLOADS: &[&[&Rule]] = &[
     contents::RULES,
     constants::RULES,
     layout::RULES,
@@ -105,6 +99,27 @@ pub static RULES: &[&[&Rule]] = &[
     release::RULES,
     linked::RULES,
 ];
+
+const SUBJECTS: usize = BEFORE_PAYLOADS.len() + payloads::JUDGED.len() + AFTER_PAYLOADS.len();
+
+/// Returns the rules of all subjects, with those of each backend whose payloads are judged.
+#[expect(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "runs at build time")]
+const fn joined() -> [&'static [&'static Rule]; SUBJECTS] {
+    let mut all: [&[&Rule]; SUBJECTS] = [&[]; SUBJECTS];
+    let (mut nth, judged) = (0, BEFORE_PAYLOADS.len());
+    let after = judged + payloads::JUDGED.len();
+    while nth < SUBJECTS {
+        all[nth] = if nth < judged {
+            BEFORE_PAYLOADS[nth]
+        } else if nth < after {
+            payloads::JUDGED[nth - judged].rules
+        } else {
+            AFTER_PAYLOADS[nth - after]
+        };
+        nth += 1;
+    }
+    all
+}
 
 /// Returns all rules.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {

@@ -68,8 +68,10 @@ rules! {
 }
 
 /// The rules for the payloads of a backend.
-struct BackendRules {
+pub(crate) struct BackendRules {
     backend: Backend,
+    /// The rules on the contents of the payloads.
+    pub(crate) rules: &'static [&'static Rule],
     /// Whether the judgement adds every key that a payload requests to [`Judge::requested`].
     has_keys: bool,
     /// Judges a payload and the calls of its delegates.
@@ -78,16 +80,16 @@ struct BackendRules {
 
 /// The backends whose payloads are judged by rules. Other payloads in a program are not judged: there are no
 /// genuine samples. Without the feature `json`, only the structure of Core ML's payloads is proven.
-static JUDGED: &[BackendRules] = &[
+pub(crate) static JUDGED: &[BackendRules] = &[
     xnnpack::JUDGED,
     vulkan::JUDGED,
     mlx::JUDGED,
     native::JUDGED,
+    qnn::JUDGED,
     tosa::JUDGED,
     vgf::JUDGED,
     ethosu::JUDGED,
     openvino::JUDGED,
-    qnn::JUDGED,
     #[cfg(feature = "json")]
     coreml::JUDGED,
 ];

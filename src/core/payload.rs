@@ -69,6 +69,21 @@ static MODELS: &[&model::Model] = &[
     &coreml::MODEL,
 ];
 
+/// The backends whose payloads have known sections.
+static SECTIONS: &[(Backend, sections::Reader)] = &[
+    (Backend::EthosU, sections::ethosu::sections),
+    (Backend::Vgf, sections::vgf::sections),
+    (Backend::OpenVino, sections::openvino::sections),
+    (Backend::Qnn, sections::qnn::sections),
+    (Backend::Neuropilot, sections::vendors::neuropilot),
+    (Backend::Neutron, sections::vendors::neutron),
+    (Backend::Mps, sections::vendors::mps),
+    (Backend::Cuda, sections::vendors::aot_inductor),
+    (Backend::Metal, sections::vendors::aot_inductor),
+    #[cfg(feature = "json")]
+    (Backend::CoreMl, sections::coreml::sections),
+];
+
 /// The payload of a delegate (upstream: processed bytes): its backend and its range in the file.
 ///
 /// ```

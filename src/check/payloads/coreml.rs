@@ -54,7 +54,7 @@ rules! {
 }
 
 pub(super) const JUDGED: BackendRules =
-    BackendRules { backend: Backend::CoreMl, has_keys: true, judge };
+    BackendRules { backend: Backend::CoreMl, rules: RULES, has_keys: true, judge };
 
 /// Judges a payload. Every fault is a finding of the rules here, unless the payload has no delegate to report it at.
 fn judge(

@@ -38,7 +38,7 @@ rules! {
 }
 
 pub(super) const JUDGED: BackendRules =
-    BackendRules { backend: Backend::EthosU, has_keys: false, judge };
+    BackendRules { backend: Backend::EthosU, rules: RULES, has_keys: false, judge };
 
 /// Judges a payload.
 fn judge(

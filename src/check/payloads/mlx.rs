@@ -145,7 +145,7 @@ impl Counts {
 }
 
 pub(super) const JUDGED: BackendRules =
-    BackendRules { backend: Backend::Mlx, has_keys: true, judge: judge_payload };
+    BackendRules { backend: Backend::Mlx, rules: RULES, has_keys: true, judge: judge_payload };
 
 /// Judges a payload: its header and its graph, and then the calls of its delegates.
 fn judge_payload(

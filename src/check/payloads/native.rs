@@ -43,7 +43,7 @@ rules! {
 }
 
 pub(super) const JUDGED: BackendRules =
-    BackendRules { backend: Backend::Native, has_keys: true, judge };
+    BackendRules { backend: Backend::Native, rules: RULES, has_keys: true, judge };
 
 /// Judges a payload.
 fn judge(

@@ -35,7 +35,7 @@ rules! {
 }
 
 pub(super) const JUDGED: BackendRules =
-    BackendRules { backend: Backend::OpenVino, has_keys: true, judge };
+    BackendRules { backend: Backend::OpenVino, rules: RULES, has_keys: true, judge };
 
 /// Judges a payload, and then the calls of its delegates.
 fn judge(

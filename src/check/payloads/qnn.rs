@@ -60,7 +60,7 @@ const HEADER: u64 = 20;
 const CONTEXT: &str = "context binary";
 
 pub(super) const JUDGED: BackendRules =
-    BackendRules { backend: Backend::Qnn, has_keys: true, judge: judge_payload };
+    BackendRules { backend: Backend::Qnn, rules: RULES, has_keys: true, judge: judge_payload };
 
 /// Judges a payload, and then the calls of its delegates.
 fn judge_payload(

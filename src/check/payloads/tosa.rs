@@ -70,7 +70,7 @@ rules! {
 }
 
 pub(super) const JUDGED: BackendRules =
-    BackendRules { backend: Backend::Tosa, has_keys: true, judge };
+    BackendRules { backend: Backend::Tosa, rules: RULES, has_keys: true, judge };
 
 /// Judges a payload.
 fn judge(

@@ -69,7 +69,7 @@ rules! {
 }
 
 pub(super) const JUDGED: BackendRules =
-    BackendRules { backend: Backend::Vgf, has_keys: true, judge };
+    BackendRules { backend: Backend::Vgf, rules: RULES, has_keys: true, judge };
 
 /// Judges a payload, and then the calls of its delegates.
 fn judge(

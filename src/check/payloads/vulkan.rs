@@ -96,7 +96,7 @@ rules! {
 }
 
 pub(super) const JUDGED: BackendRules =
-    BackendRules { backend: Backend::Vulkan, has_keys: true, judge: judge_payload };
+    BackendRules { backend: Backend::Vulkan, rules: RULES, has_keys: true, judge: judge_payload };
 
 /// A graph that is being judged, and the place of its findings.
 struct Site<'s, 'p> {

@@ -200,7 +200,7 @@ pub(super) struct Judged<'p> {
 }
 
 pub(super) const JUDGED: BackendRules =
-    BackendRules { backend: Backend::Xnnpack, has_keys: true, judge: judge_payload };
+    BackendRules { backend: Backend::Xnnpack, rules: RULES, has_keys: true, judge: judge_payload };
 
 /// Judges a payload: its header and its graph, and then the calls of its delegates.
 fn judge_payload(

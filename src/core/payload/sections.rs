@@ -9,7 +9,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::{Deref, Range};
 
-use super::{Payload, Unreadable};
+use super::{Payload, SECTIONS, Unreadable};
 use crate::backend::Backend;
 use crate::file::source::Source;
 use crate::foreign::ForeignFormat;
@@ -25,11 +25,11 @@ pub mod archive;
 #[cfg(feature = "json")]
 pub(super) mod coreml;
 pub(super) mod ethosu;
-mod openvino;
+pub(super) mod openvino;
 pub(super) mod package;
-mod qnn;
+pub(super) mod qnn;
 mod record;
-mod vendors;
+pub(super) mod vendors;
 pub(super) mod vgf;
 
 /// The contents of a payload's header.
@@ -93,7 +93,7 @@ impl Sections {
         mut read: impl FnMut(Range<u64>) -> Result<B, E>,
     ) -> Result<Option<Result<Self, Unreadable>>, E> {
         let read = |range| read(range).map(Some);
-        match READERS.iter().find(|(of, _)| *of == backend) {
+        match SECTIONS.iter().find(|(of, _)| *of == backend) {
             Some((_, sections)) => Head::with(len, read, sections).map(Some),
             None => Ok(None),
         }
@@ -273,19 +273,4 @@ impl<'r> Head<'r> {
 }
 
 /// Finds the sections of a payload by its headers.
-type Reader = fn(&mut Head<'_>) -> Result<Sections, Unreadable>;
-
-/// The backends whose payloads have known sections.
-static READERS: &[(Backend, Reader)] = &[
-    (Backend::EthosU, ethosu::sections),
-    (Backend::Vgf, vgf::sections),
-    (Backend::OpenVino, openvino::sections),
-    (Backend::Qnn, qnn::sections),
-    (Backend::Neuropilot, vendors::neuropilot),
-    (Backend::Neutron, vendors::neutron),
-    (Backend::Mps, vendors::mps),
-    (Backend::Cuda, vendors::aot_inductor),
-    (Backend::Metal, vendors::aot_inductor),
-    #[cfg(feature = "json")]
-    (Backend::CoreMl, coreml::sections),
-];
+pub(super) type Reader = fn(&mut Head<'_>) -> Result<Sections, Unreadable>;

@@ -11,7 +11,7 @@ use crate::payload::Unreadable;
 use pte_flat::bytes::array_at;
 
 /// Finds the parts of a model.
-pub(super) fn sections(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
+pub(in crate::payload) fn sections(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
     let mut found = Sections::default();
     let start = head.read(0, MAGIC.min(head.len))?;
     if **start != magic::OPEN_VINO {

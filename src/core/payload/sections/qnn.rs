@@ -9,7 +9,7 @@ use crate::payload::Unreadable;
 use pte_flat::bytes::{array_at, u32_at};
 
 /// Finds the binary.
-pub(super) fn sections(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
+pub(in crate::payload) fn sections(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
     let mut found = Sections::default();
     let start = head.read(0, 4.min(head.len))?;
     match array_at(&start, 0) {
