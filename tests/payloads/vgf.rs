@@ -46,34 +46,97 @@ fn data(payload: &[u8]) -> Vec<(u32, u64, u64)> {
     })
 }
 
+/// Returns the nodes of a graph as lines.
+fn lines(graph: &PayloadGraph) -> Vec<String> {
+    let lines = graph.nodes(false).map(|node| match node.kind {
+        NodeKind::Operator => {
+            let attributes = node.attributes.iter();
+            let attributes =
+                attributes.map(|one| format!(" {}={}", one.name.raw(), one.value.raw()));
+            let (name, inputs) = (node.name.unwrap(), node.inputs.unwrap());
+            let attributes = attributes.collect::<String>();
+            format!("{} {inputs:?} {:?}{attributes}", name.raw(), node.outputs.unwrap())
+        }
+        kind => format!("{kind:?} {:?} {}", node.argument, node.text.unwrap_or_default()),
+    });
+    lines.collect()
+}
+
+/// Returns the nodes of a payload as lines.
+fn lines_of(payload: &[u8]) -> Vec<String> {
+    with_graph(payload, |graph| lines(&PayloadGraph::of(0..0, graph.unwrap().unwrap())))
+}
+
 #[test]
-fn the_segments_of_vgf_are_nodes_and_its_resources_values() {
-    let (file, _) = sample();
+fn the_graph_of_vgf_has_the_operators_of_its_code() {
+    let (file, payload) = sample();
     let handle = Handle::open(&file[..], &Limits::UNTRUSTED).unwrap();
     let [graph] = &PayloadGraph::all(&handle, &Limits::UNTRUSTED).unwrap()[..] else { panic!() };
-    let nodes = graph.nodes(false).map(|node| match node.kind {
-        NodeKind::Operator => {
-            let attributes = node.attributes.iter().map(|one| one.value.raw().to_string());
-            let name = node.name.unwrap().raw().to_string();
-            format!("{name} {:?} {:?}", node.inputs.unwrap(), attributes.collect::<Vec<_>>())
-        }
-        kind => format!("{kind:?} {:?} {}", node.argument, node.text.unwrap()),
-    });
-    // As `vgf_dump` of Arm's library prints them.
+    // As `vgf_dump` of Arm's library prints resources.
+    let layer = "pad=[0, 0, 0, 0] stride=[1, 1] dilation=[1, 1] acc_type=3 local_bound=false";
+    let zero_points = "input_zp=[0] weight_zp=[0]";
     let expected = [
         "Constant None float32[9, 1, 1, 6]",
         "Constant None float32[2, 1, 1, 9]",
         "Input Some(0) float32[2, 6]",
         "Output Some(1) float32[2, 2]",
-        r#"GRAPH [2, 0, 1] ["\"graph_segment_0\"", "\"graph_partition_0\""]"#,
+        "RESHAPE [2] [4] shape=[2, 1, 1, 6]",
+        &format!(
+            "CONV2D [4, 0] [5] {layer} bias=[-0.16322023, 0.062098544, 0.3327683, 0.22279845, -0.14612556, \
+             0.09790251, 0.101247005, -0.40462223, -0.05928462] {zero_points}"
+        ),
+        "RESHAPE [5] [6] shape=[2, 9]",
+        "MUL [6] [7] input2=[0.70710677] shift=[0]",
+        "ERF [7] [8]",
+        "ADD [8] [9] input2=[1.0]",
+        "MUL [9] [10] input2=[0.5] shift=[0]",
+        "MUL [6, 10] [11] shift=[0]",
+        "RESHAPE [11] [12] shape=[2, 1, 1, 9]",
+        &format!("CONV2D [12, 1] [13] {layer} bias=[0.116927825, -0.14189868] {zero_points}"),
+        "RESHAPE [13] [3] shape=[2, 2]",
     ];
-    assert_eq!(nodes.collect::<Vec<_>>(), expected);
+    assert_eq!(lines(graph), expected);
+    assert_eq!(lines_of(&payload), expected);
     let contents = PayloadContents::all(&handle, &Limits::UNTRUSTED).unwrap();
     let rows = contents.iter().flat_map(ConstantRow::of_payload).map(|row| {
         let name = datatype_name(row.constant.datatype.name().unwrap());
         (name, row.bytes().unwrap(), row.constant.reader.unwrap().node)
     });
-    assert_eq!(rows.collect::<Vec<_>>(), [("float32", 216, 0), ("float32", 72, 0)]);
+    assert_eq!(rows.collect::<Vec<_>>(), [("float32", 216, 1), ("float32", 72, 9)]);
+}
+
+/// The code of a shader has no graph.
+#[test]
+fn a_segment_of_vgf_without_a_graph_in_its_code_is_a_node() {
+    let (_, mut payload) = sample();
+    let magic = 0x0723_0203_u32.to_le_bytes();
+    let code = payload.windows(4).position(|bytes| bytes == magic).unwrap();
+    // OpGraphARM: without it the entry point names nothing.
+    let graph = (3 << 16 | 4183_u32).to_le_bytes();
+    let at = payload[code..].windows(4).position(|bytes| bytes == graph).unwrap();
+    payload[code + at] ^= 0xff;
+    let segment = r#"GRAPH [2, 0, 1] [3] name="graph_segment_0" entry_point="graph_partition_0""#;
+    assert_eq!(lines_of(&payload).last().unwrap(), segment);
+}
+
+#[test]
+fn damaged_code_of_vgf_is_read_without_a_panic() {
+    let (_, payload) = sample();
+    let magic = 0x0723_0203_u32.to_le_bytes();
+    let code = payload.windows(4).position(|bytes| bytes == magic).unwrap();
+    let mut counts = std::collections::BTreeSet::new();
+    for at in (code..0xcb0).step_by(4) {
+        for word in [0, 2, 95, 0x1_0000, 4183, u32::MAX] {
+            let mut payload = payload.clone();
+            payload[at..at + 4].copy_from_slice(&word.to_le_bytes());
+            with_graph(&payload, |graph| {
+                if let Ok(Some(graph)) = graph {
+                    counts.insert(lines(&PayloadGraph::of(0..0, graph)).len());
+                }
+            });
+        }
+    }
+    assert!(counts.len() > 2, "{counts:?}");
 }
 
 #[test]

@@ -37,6 +37,8 @@ pub struct Graph<'p> {
     pub values: Vec<Value>,
     /// The data that values and shaders use, each piece once.
     pub data: Vec<Data<'p>>,
+    /// The elements of lists that are attributes ([`Literal::Listed`]).
+    pub listed: Vec<Literal<'p>>,
     /// The names of operators that the payload spells.
     pub names: Vec<&'p str>,
     /// The names of constants that have one, by the id of the value.
@@ -581,6 +583,18 @@ impl<'p> Builder<'p> {
     /// Adds an attribute of the next node.
     pub(super) fn attribute(&mut self, name: &'p str, literal: Literal<'p>) {
         self.graph.attributes.push(Attribute { name, literal });
+    }
+
+    /// Adds the elements of a list, and returns the list.
+    pub(super) fn listed(&mut self, elements: &[Literal<'p>]) -> Literal<'p> {
+        let begin = self.numbers_listed();
+        self.graph.listed.extend_from_slice(elements);
+        Literal::Listed { begin: narrow(begin), end: narrow(self.numbers_listed()) }
+    }
+
+    /// Returns the number of elements of lists so far.
+    pub(super) fn numbers_listed(&self) -> usize {
+        self.graph.listed.len()
     }
 
     /// Adds fields of a node's table as attributes of the next node: those that are numbers, texts or lists of

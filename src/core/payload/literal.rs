@@ -45,6 +45,13 @@ pub enum Literal<'p> {
     Varints(Varints<'p>),
     /// A list of f32 of four bytes each.
     Singles(&'p [u8]),
+    /// A list whose elements are apart, as a range of [`Graph::listed`](super::graph::Graph::listed). It may be cut.
+    Listed {
+        /// The index of the first element.
+        begin: u32,
+        /// The index after the last element.
+        end: u32,
+    },
 }
 
 impl<'p> Literal<'p> {

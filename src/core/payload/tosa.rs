@@ -7,6 +7,7 @@ use super::Unreadable;
 use super::format::{Format, Parts, Region};
 use super::graph::{Builder, DataPlace, Datatype, Detail, Ends, Graph, Literal, NO_ID, Role};
 use crate::backend::{Backend, magic};
+use crate::element::packed::{BFloat16, Half};
 use pte_flat::bytes::wide;
 use pte_flat::cost;
 use pte_flat::desc::{Kind, Number, Prim, TableDesc};
@@ -115,34 +116,18 @@ impl<'p> Form<'p> {
 
 /// Returns the number that bytes are; `None` unless they are one number of the datatype.
 fn element(bytes: Vector<'_, u8>, datatype: DType) -> Option<Literal<'static>> {
+    let bytes = bytes.bytes();
+    let short = || <[u8; 2]>::try_from(bytes).ok();
     let prim = match datatype {
+        DType::FP16 => return Some(Literal::Float(Half::from_bytes(short()?).to_f64())),
+        DType::BF16 => return Some(Literal::Float(BFloat16::from_bytes(short()?).to_f64())),
         DType::INT8 => Prim::I8,
         DType::INT16 => Prim::I16,
-        DType::FP16 | DType::BF16 => Prim::U16,
         DType::INT32 => Prim::I32,
         DType::INT64 => Prim::I64,
         DType::FP32 => Prim::F32,
         _ => return None,
     };
-    let bytes = bytes.bytes();
-    let number =
-        Number::from_le(bytes, prim).filter(|_| bytes.len() == usize::from(prim.size()))?;
-    Literal::of_number(match (number, datatype) {
-        (Number::Int(bits), DType::FP16) => Number::Single(half(bits.try_into().ok()?)),
-        (Number::Int(bits), DType::BF16) => {
-            Number::Single(f32::from_bits(u32::try_from(bits).ok()? << 16))
-        }
-        (number, _) => number,
-    })
-}
-
-/// Returns a number of 16 bits: a sign, five bits of exponent and ten of fraction.
-fn half(bits: u32) -> f32 {
-    let magnitude = (bits & 0x7fff) << 13;
-    // The exponent has another bias: 15 instead of 127. Infinities and NaN have the largest of both.
-    let number = match magnitude < 0x0f80_0000 {
-        true => f32::from_bits(magnitude) * f32::from_bits(0x7780_0000),
-        false => f32::from_bits(magnitude | 0x7f80_0000),
-    };
-    if bits & 0x8000 == 0 { number } else { -number }
+    let number = Number::from_le(bytes, prim);
+    number.filter(|_| bytes.len() == usize::from(prim.size())).and_then(Literal::of_number)
 }

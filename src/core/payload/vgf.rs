@@ -1,4 +1,4 @@
-//! The contents of a VGF payload: its tables, its constants, and the entry points of its code.
+//! The contents of a VGF payload: its tables, its constants, and its code.
 
 use core::ops::Range;
 
@@ -6,10 +6,14 @@ use super::{Sections, Unreadable};
 use crate::limits::Limits;
 use crate::verify;
 use pte_flat::bytes::{array_at, u32_at, wide};
-use pte_flat::cost;
-use pte_flat::view::{Table, Vector};
+use pte_flat::view::Table;
 
+mod code;
 pub(super) mod form;
+mod spirv;
+mod tosa;
+
+pub use spirv::has_entry_point;
 
 /// Proves the FlatBuffer of a section. The offset of an error is relative to the payload.
 ///
@@ -80,41 +84,6 @@ impl Constant {
     }
 }
 
-/// Returns whether SPIR-V code has an entry point with a name. The error describes what is wrong with the code.
-///
-/// # Errors
-///
-/// The code has no header, or an instruction that is not whole.
-pub fn has_entry_point(code: Vector<'_, u32>, name: &str) -> Result<bool, &'static str> {
-    cost::charge(code.len());
-    if code.get(0) != Some(SPIRV_MAGIC) || code.len() < SPIRV_HEADER {
-        return Err("the code does not begin with a header of SPIR-V");
-    }
-    let (mut at, mut has_name) = (SPIRV_HEADER, false);
-    while let Some(first) = code.get(at) {
-        let [low, high, length @ ..] = first.to_le_bytes();
-        let length = usize::from(u16::from_le_bytes(length));
-        let end = at.saturating_add(length);
-        if length == 0 || end > code.len() {
-            return Err("an instruction of the code is not whole");
-        }
-        // The name follows the ids in front of it.
-        let begin = match u16::from_le_bytes([low, high]) {
-            ENTRY_POINT => Some(3),
-            GRAPH_ENTRY_POINT => Some(2),
-            _ => None,
-        };
-        if let Some(begin) = begin {
-            let words = (at.saturating_add(begin)..end).filter_map(|at| code.get(at));
-            let text = words.flat_map(u32::to_le_bytes).take_while(|byte| *byte != 0);
-            cost::charge(name.len());
-            has_name |= text.eq(name.bytes());
-        }
-        at = end;
-    }
-    Ok(has_name)
-}
-
 /// Returns the name of a `VkFormat`, without `VK_FORMAT_`, and the bytes of an element; `None` if the backend does not
 /// have the format.
 #[must_use]
@@ -160,11 +129,3 @@ const MAGIC: &[u8; 8] = b"CONST00\0";
 /// The start of the table of constants, and the length of an entry.
 const START: usize = 16;
 const ENTRY: usize = 24;
-
-/// The first word of SPIR-V code, and the number of words of its header.
-const SPIRV_MAGIC: u32 = 0x0723_0203;
-const SPIRV_HEADER: usize = 5;
-
-/// `OpEntryPoint` and `OpGraphEntryPointARM`.
-const ENTRY_POINT: u16 = 15;
-const GRAPH_ENTRY_POINT: u16 = 4182;

@@ -165,7 +165,7 @@ impl PayloadGraph {
         let mut texts = Texts::default();
         let attributes = graph.attributes.iter().map(|attribute| {
             let name = attribute.name.chars().take(MOST_CHARACTERS).collect();
-            [texts.add(name), texts.add(literal(attribute.literal))]
+            [texts.add(name), texts.add(literal(attribute.literal, &graph.listed))]
         });
         let attributes = attributes.collect();
         let Graph { mut nodes, mut operands, .. } = graph;
@@ -388,8 +388,8 @@ impl Texts {
 }
 
 /// Returns an argument as the arguments of a program's instructions are written.
-fn literal(literal: Literal<'_>) -> String {
-    match literal {
+fn literal(of: Literal<'_>, listed: &[Literal<'_>]) -> String {
+    match of {
         Literal::None => "None".into(),
         Literal::Int(number) => number.to_string(),
         Literal::Float(number) => format!("{number:?}"),
@@ -406,6 +406,10 @@ fn literal(literal: Literal<'_>) -> String {
         Literal::Singles(bytes) => {
             let (numbers, _) = bytes.as_chunks();
             list(numbers.iter().map(|bytes| format!("{:?}", f32::from_le_bytes(*bytes))))
+        }
+        Literal::Listed { begin, end } => {
+            let elements = listed.get(at(begin)..at(end)).unwrap_or_default();
+            list(elements.iter().map(|element| literal(*element, &[])))
         }
     }
 }

@@ -88,34 +88,38 @@ pub(super) const FAMILIES: &[RuleFamily] = &[
         "n constants, n words of code, n segments of modules that a VGF payload lacks",
         &["vgf"],
         |b, n| {
-            let mut modules = b.version.vgf();
             // Nothing behind the header but instructions of one word, which do nothing.
             let header = [0x0723_0203, 0, 0, 0, 0];
-            let words = modules.numbers(header.into_iter().chain(vec![0x1_0000; n]));
-            let code = modules.lists("SPIRV", &[("words", words)]);
-            let module = modules.table("Module", &[("code", Field::One(1, code))]);
-            let list = modules.tables([module]);
-            let modules_root = modules.lists("ModuleTable", &[("modules", list)]);
-            let mut sequence = b.version.vgf();
-            let segments = sequence.each(0..n, |b, nth| {
-                b.table("SegmentInfo", &[("type", Number(1)), ("module_index", number(nth))])
-            });
-            let list = sequence.tables(segments);
-            let sequence_root = sequence.lists("ModelSequenceTable", &[("segments", list)]);
-            let mut resources = b.version.vgf();
-            let list = resources.tables([]);
-            let resources_root = resources.lists("ModelResourceTable", &[("mrt_entry", list)]);
-            let mut constants = [&b"CONST00\0"[..], &(n as u64).to_le_bytes()].concat();
-            constants.resize(constants.len() + 24 * n, 0);
-            let sections = [
-                modules.alone(modules_root),
-                sequence.alone(sequence_root),
-                resources.alone(resources_root),
-                constants,
-            ];
-            delegated_to(b.version, "VgfBackend", &vgf(sections, 5), n, &[])
+            vgf_code(b.version, header.into_iter().chain(vec![0x1_0000; n]).collect(), n)
         },
     ),
+    ("a VGF graph of n operators, whose operands are one list of lists", &["vgf"], |b, n| {
+        let text = |text: &str| {
+            let padded = format!("{text:\0<width$}", width = text.len() / 4 * 4 + 4);
+            let words = padded.as_bytes().chunks(4).map(|word| word.try_into().unwrap());
+            words.map(u32::from_le_bytes).collect::<Vec<_>>()
+        };
+        let mut words = vec![0x0723_0203, 0, 0, 0, 0];
+        let mut add = |opcode: u32, operands: &[u32]| {
+            words.push((operands.len() as u32 + 1) << 16 | opcode);
+            words.extend(operands);
+        };
+        add(11, &[&[1], &text("TOSA.001000.1")[..]].concat());
+        add(4182, &[&[2], &text("main")[..]].concat());
+        add(21, &[3, 32, 0]);
+        add(43, &[3, 4, 7]);
+        add(44, &[&[3, 5][..], &[4; 17]].concat());
+        add(44, &[&[3, 6][..], &[5; 17]].concat());
+        add(4183, &[0, 2]);
+        let count = n as u32 / 16;
+        (0..count).for_each(|nth| add(44, &[3, 100 + nth, 6, 6, 6]));
+        (0..count).for_each(|nth| {
+            let operands = [100 + nth; 8];
+            add(12, &[&[0, 100 + count + nth, 1, 2][..], &operands].concat());
+        });
+        add(4186, &[]);
+        vgf_code(b.version, words, n)
+    }),
     ("a TOSA graph of n operators that use n values before they are made", &["tosa"], |b, n| {
         let mut b = b.version.tosa();
         let names = b.each(0..n, |b, nth| b.text(&format!("{nth:032}")));
@@ -374,4 +378,35 @@ fn vulkan(version: Version, n: usize, has_dims: bool) -> Made {
 fn mlx_payload(graph: Vec<u8>) -> Vec<u8> {
     let end = graph.len() as u64 + 24;
     [b"\0\0\0\0MLX0", &end.to_le_bytes()[..], &[0; 8], &graph].concat()
+}
+
+/// Returns a program with a module of VGF with SPIR-V code, n segments, of which the first has the module, and n
+/// constants without resources.
+fn vgf_code(version: Version, words: Vec<u32>, n: usize) -> Made {
+    let mut modules = version.vgf();
+    let (words, entry) =
+        (modules.numbers(words.into_iter().map(|word| word as usize)), modules.text("main"));
+    let code = modules.lists("SPIRV", &[("words", words)]);
+    let module =
+        modules.table("Module", &[("entry_point", To(entry)), ("code", Field::One(1, code))]);
+    let list = modules.tables([module]);
+    let modules_root = modules.lists("ModuleTable", &[("modules", list)]);
+    let mut sequence = version.vgf();
+    let segments = sequence.each(0..n, |b, nth| {
+        b.table("SegmentInfo", &[("type", Number(1)), ("module_index", number(nth))])
+    });
+    let list = sequence.tables(segments);
+    let sequence_root = sequence.lists("ModelSequenceTable", &[("segments", list)]);
+    let mut resources = version.vgf();
+    let list = resources.tables([]);
+    let resources_root = resources.lists("ModelResourceTable", &[("mrt_entry", list)]);
+    let mut constants = [&b"CONST00\0"[..], &(n as u64).to_le_bytes()].concat();
+    constants.resize(constants.len() + 24 * n, 0);
+    let sections = [
+        modules.alone(modules_root),
+        sequence.alone(sequence_root),
+        resources.alone(resources_root),
+        constants,
+    ];
+    delegated_to(version, "VgfBackend", &vgf(sections, 5), n, &[])
 }

@@ -1,9 +1,11 @@
-//! The graph of a VGF payload in the form that all backends share: segments as nodes, resources as values.
+//! The graph of a VGF payload in the form that all backends share. Resources are values. A segment is the operators of
+//! its graph, or one node if its code has none.
 
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::code::{self, Resources};
 use super::{Constant, START, format, section, table};
 use crate::backend::Backend;
 use crate::limits::Limits;
@@ -11,16 +13,17 @@ use crate::payload::Unreadable;
 use crate::payload::graph::{Builder, DataPlace, Datatype, Detail, Graph, Literal, NO_ID, Role};
 use crate::payload::model::{Found, Model};
 use crate::payload::sections::{Head, vgf};
-use pte_flat::bytes::{index, narrow, wide};
+use pte_flat::bytes::{index, len_of, narrow, wide};
 use pte_flat::view::List;
 use pte_schema::vgf::view::{
-    BindingSlot, ConstantSection, ModelResourceTable, ModelSequenceTable, ModuleTable, SegmentInfo,
+    BindingSlot, ConstantSection, ModelResourceTable, ModelSequenceTable, Module, ModuleCode,
+    ModuleTable, SegmentInfo,
 };
 
 pub(in crate::payload) static MODEL: Model =
     Model { backend: Backend::Vgf, detail: Detail::Constants, graph };
 
-/// Reads the graph of a payload. The code of modules is not decoded.
+/// Reads the graph of a payload. Shaders are not decoded.
 fn graph(
     head: &mut Head<'_>,
     limits: &Limits,
@@ -37,8 +40,13 @@ fn graph(
     let resources: ModelResourceTable<'_> = table(&resources, &bytes.2, limits)?;
     let mut out = Builder::default();
     values((resources, sequence), &constants, &mut out);
+    // The values of operators follow the resources.
+    let mut next = resources.mrt_entry().map_or(0, |resources| narrow(resources.len()));
+    let mut left = Some(len_of(&range("modules")));
     for segment in sequence.segments().into_iter().flatten() {
-        node(segment, modules, &constants, &mut out);
+        let module = modules.modules().and_then(|all| all.get(index(segment.module_index())));
+        let segment = Segment { segment, module, constants: &constants };
+        segment.add(&mut left, &mut next, &mut out);
     }
     each(out.finish());
     Ok(Found::Graph)
@@ -102,27 +110,42 @@ fn values(
     }
 }
 
-/// Adds a segment.
-fn node<'p>(
+/// A segment with its module. `constants` are all constants of the payload.
+struct Segment<'s, 'p> {
     segment: SegmentInfo<'p>,
-    modules: ModuleTable<'p>,
-    constants: &[(u32, Range<u64>)],
-    out: &mut Builder<'p>,
-) {
-    let slots = |list: Option<List<'p, BindingSlot<'p>>>| {
-        list.into_iter().flatten().map(|slot| slot.mrt_index())
-    };
-    let used = segment.constants().into_iter().flatten();
-    let used = used.filter_map(|nth| Some(constants.get(index(nth))?.0));
-    let reads: Vec<_> = slots(segment.inputs()).chain(used).collect();
-    let writes: Vec<_> = slots(segment.outputs()).collect();
-    let attributes = out.next_attribute();
-    let module = modules.modules().and_then(|modules| modules.get(index(segment.module_index())));
-    let texts =
-        [("name", segment.name()), ("entry_point", module.and_then(|module| module.entry_point()))];
-    for (name, text) in texts {
-        text.into_iter().for_each(|text| out.attribute(name, Literal::Text(text)));
+    module: Option<Module<'p>>,
+    constants: &'s [(u32, Range<u64>)],
+}
+
+impl<'p> Segment<'_, 'p> {
+    /// Adds the operators of the segment's graph, or the segment as a node. `left` is how many bytes of code are still
+    /// read: any number of segments may share a module.
+    fn add(&self, left: &mut Option<u64>, next: &mut u32, out: &mut Builder<'p>) {
+        let slots = |list: Option<List<'p, BindingSlot<'p>>>| {
+            list.into_iter().flatten().map(|slot| slot.mrt_index()).collect()
+        };
+        let used = self.segment.constants().into_iter().flatten();
+        let used = used.filter_map(|nth| Some(self.constants.get(index(nth))?.0));
+        let (inputs, outputs) = (slots(self.segment.inputs()), slots(self.segment.outputs()));
+        let resources = Resources { inputs, outputs, constants: used.collect() };
+        let entry = self.module.and_then(|module| module.entry_point());
+        let words = self.module.and_then(|module| match module.code()? {
+            ModuleCode::SPIRV(code) => code.words(),
+            _ => None,
+        });
+        if let (Some(words), Some(entry)) = (words, entry) {
+            *left = left.and_then(|left| left.checked_sub(wide(words.bytes().len())));
+            if left.is_some() && code::add((words, entry), &resources, next, out) {
+                return;
+            }
+        }
+        let Resources { mut inputs, outputs, constants } = resources;
+        inputs.extend(constants);
+        let attributes = out.next_attribute();
+        for (name, text) in [("name", self.segment.name()), ("entry_point", entry)] {
+            text.into_iter().for_each(|text| out.attribute(name, Literal::Text(text)));
+        }
+        let operator = out.named(self.segment.r#type().name());
+        out.node_with(operator, (&inputs, &outputs), attributes);
     }
-    let operator = out.named(segment.r#type().name());
-    out.node_with(operator, (&reads, &writes), attributes);
 }

@@ -1,0 +1,424 @@
+//! The graph in a module's SPIR-V code (`SPV_ARM_graph`): operators of TOSA, and the tensors between them.
+
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::spirv::{GRAPH_ENTRY_POINT, Instruction, Instructions};
+use super::tosa;
+use crate::element::packed::{BFloat16, Half};
+use crate::payload::graph::{Builder, Datatype, Literal, NO_ID, Operator, Role};
+use crate::payload::id_map::IdMap;
+use pte_flat::bytes::index;
+use pte_flat::cost;
+use pte_flat::view::Vector;
+
+/// The resources that a graph uses: of its inputs, its outputs and its constants, each in their order.
+pub(super) struct Resources {
+    pub(super) inputs: Vec<u32>,
+    pub(super) outputs: Vec<u32>,
+    pub(super) constants: Vec<u32>,
+}
+
+/// The definition of an id.
+#[derive(Clone, Copy)]
+enum Definition<'p> {
+    /// A type of numbers: the name of the tensors' datatype, and the number of bits.
+    Number(Number, u32),
+    /// A type of tensors. `rank` and `shape` are constants.
+    Tensor { element: u32, rank: Option<u32>, shape: Option<u32> },
+    /// A type of several tensors.
+    Several,
+    /// A constant number.
+    Scalar(Instruction<'p>),
+    /// The constant `true` or `false`.
+    Bool(bool),
+    /// A constant that lists other constants from the operand 2 on.
+    List(Instruction<'p>),
+    /// A constant of one repeated element.
+    Repeated { of: u32, element: u32 },
+    /// A constant of zeros.
+    Zeros { of: u32 },
+    /// A constant that is a resource, by its number.
+    Constant(u32),
+    /// An input, by the constant with its index.
+    Input(u32),
+    /// What an operator makes.
+    Result { of: u32 },
+}
+
+/// The kind of a number.
+#[derive(Clone, Copy)]
+enum Number {
+    Bool,
+    Int,
+    Float,
+    BFloat,
+}
+
+/// The graph of an entry point.
+struct Code<'p> {
+    /// The number of words of the code: as many numbers of lists are attributes. Genuine graphs have fewer.
+    words: usize,
+    definitions: IdMap<Definition<'p>>,
+    /// The id of the instructions of TOSA.
+    tosa: Option<u32>,
+    /// The instructions of the graph.
+    body: Vec<Instruction<'p>>,
+    /// The resource of each value that is an output.
+    outputs: BTreeMap<u32, u32>,
+    /// The values that are parts of what an operator makes, by its id and the index of the part.
+    parts: BTreeMap<(u32, u32), u32>,
+}
+
+/// Adds the operators of the graph with this entry point. `next` is the id of the next value. Returns whether there is
+/// such a graph.
+pub(super) fn add<'p>(
+    (code, entry): (Vector<'p, u32>, &str),
+    resources: &Resources,
+    next: &mut u32,
+    out: &mut Builder<'p>,
+) -> bool {
+    let Some(code) = Code::read(code, entry, resources) else { return false };
+    let (values, literals) = (BTreeMap::new(), BTreeMap::new());
+    let mut form = Form { code: &code, resources, values, literals, next, out };
+    for &instruction in &code.body {
+        form.node(instruction);
+    }
+    true
+}
+
+impl<'p> Code<'p> {
+    /// Reads the graph with an entry point; `None` if there is none, or an instruction is not whole.
+    fn read(code: Vector<'p, u32>, entry: &str, resources: &Resources) -> Option<Self> {
+        // An instruction that defines an id has two words or more.
+        let mut all = Self {
+            words: code.len(),
+            definitions: IdMap::new(code.len() / 2),
+            tosa: None,
+            body: Vec::new(),
+            outputs: BTreeMap::new(),
+            parts: BTreeMap::new(),
+        };
+        let (mut graph, mut is_inside, mut is_there) = (None, false, false);
+        for instruction in Instructions::of(code).ok()? {
+            let instruction = instruction.ok()?;
+            let operand = |nth| instruction.operand(nth).unwrap_or_default();
+            match instruction.opcode {
+                EXT_INST_IMPORT if instruction.has_text(1, TOSA) => {
+                    all.tosa = instruction.operand(0)
+                }
+                GRAPH_ENTRY_POINT if instruction.is_entry(entry) => graph = instruction.operand(0),
+                GRAPH => {
+                    is_inside = graph.is_some() && graph == instruction.operand(1);
+                    is_there |= is_inside;
+                }
+                GRAPH_END => is_inside = false,
+                EXT_INST if is_inside => {
+                    all.define(operand(1), Definition::Result { of: operand(0) });
+                    all.body.push(instruction);
+                }
+                COMPOSITE_EXTRACT if is_inside => {
+                    all.define(operand(1), Definition::Result { of: operand(0) });
+                    cost::look_up("", all.parts.len());
+                    all.parts.insert((operand(2), operand(3)), operand(1));
+                }
+                GRAPH_INPUT if is_inside => all.define(operand(1), Definition::Input(operand(2))),
+                GRAPH_SET_OUTPUT if is_inside => {
+                    let nth = all.number(operand(1)).and_then(|nth| usize::try_from(nth).ok());
+                    if let Some(&resource) = nth.and_then(|nth| resources.outputs.get(nth)) {
+                        cost::look_up("", all.outputs.len());
+                        all.outputs.entry(operand(0)).or_insert(resource);
+                    }
+                }
+                _ => all.declare(instruction),
+            }
+        }
+        is_there.then_some(all)
+    }
+
+    /// Adds a type or a constant.
+    fn declare(&mut self, instruction: Instruction<'p>) {
+        let operand = |nth| instruction.operand(nth).unwrap_or_default();
+        let of = operand(0);
+        let (id, definition) = match instruction.opcode {
+            TYPE_BOOL => (of, Definition::Number(Number::Bool, 8)),
+            TYPE_INT => (of, Definition::Number(Number::Int, operand(1))),
+            TYPE_FLOAT => {
+                let is_bfloat = instruction.operand(2) == Some(BFLOAT16);
+                let kind = if is_bfloat { Number::BFloat } else { Number::Float };
+                (of, Definition::Number(kind, operand(1)))
+            }
+            TYPE_STRUCT => (of, Definition::Several),
+            TYPE_TENSOR => {
+                let (rank, shape) = (instruction.operand(2), instruction.operand(3));
+                (of, Definition::Tensor { element: operand(1), rank, shape })
+            }
+            CONSTANT_TRUE => (operand(1), Definition::Bool(true)),
+            CONSTANT_FALSE => (operand(1), Definition::Bool(false)),
+            CONSTANT => (operand(1), Definition::Scalar(instruction)),
+            CONSTANT_COMPOSITE => (operand(1), Definition::List(instruction)),
+            CONSTANT_REPLICATED => (operand(1), Definition::Repeated { of, element: operand(2) }),
+            CONSTANT_NULL => (operand(1), Definition::Zeros { of }),
+            GRAPH_CONSTANT => (operand(1), Definition::Constant(operand(2))),
+            _ => return,
+        };
+        self.define(id, definition);
+    }
+
+    fn define(&mut self, id: u32, definition: Definition<'p>) {
+        self.definitions.insert_first(id, definition);
+    }
+
+    /// Returns the integer that a constant is.
+    fn number(&self, id: u32) -> Option<i64> {
+        match self.scalar(id)? {
+            Literal::Int(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// Returns the number or bool that a constant is.
+    fn scalar(&self, id: u32) -> Option<Literal<'static>> {
+        let instruction = match self.definitions.get(id)? {
+            Definition::Bool(is_true) => return Some(Literal::Bool(is_true)),
+            Definition::Scalar(instruction) => instruction,
+            _ => return None,
+        };
+        let Definition::Number(kind, bits) = self.definitions.get(instruction.operand(0)?)? else {
+            return None;
+        };
+        let low = instruction.operand(2)?;
+        let wide = u64::from(instruction.operand(3).unwrap_or_default()) << 32 | u64::from(low);
+        let [first, second, ..] = low.to_le_bytes();
+        // Smaller numbers are extended to a word.
+        Some(match (kind, bits) {
+            (Number::Int, 64) => Literal::Int(wide.cast_signed()),
+            (Number::Int, _) => Literal::Int(low.cast_signed().into()),
+            (Number::Float, 16) => Literal::Float(Half::from_bytes([first, second]).to_f64()),
+            (Number::Float, 64) => Literal::Float(f64::from_bits(wide)),
+            (Number::Float, _) => Literal::Single(f32::from_bits(low)),
+            (Number::BFloat, _) => Literal::Float(BFloat16::from_bytes([first, second]).to_f64()),
+            (Number::Bool, _) => return None,
+        })
+    }
+
+    /// Returns the first numbers of a constant, at most [`MOST_SHOWN`].
+    fn numbers(&self, id: u32) -> Vec<Literal<'static>> {
+        // The constants that are left to visit: the next one last. A list of lists can have no numbers.
+        let (mut found, mut left, mut visits) = (Vec::new(), vec![id], 0usize..MOST_VISITS);
+        while let Some(id) = left.pop()
+            && found.len() < MOST_SHOWN
+            && visits.next().is_some()
+        {
+            match self.definitions.get(id) {
+                Some(Definition::List(instruction)) => {
+                    let elements: Vec<_> = instruction.operands(2).take(MOST_SHOWN).collect();
+                    left.extend(elements.iter().rev());
+                }
+                Some(Definition::Repeated { of, element }) => {
+                    left.extend(core::iter::repeat_n(element, self.len_of(of)));
+                }
+                Some(Definition::Zeros { of }) => {
+                    found.extend(core::iter::repeat_n(Literal::Int(0), self.len_of(of)));
+                }
+                _ => found.extend(self.scalar(id)),
+            }
+        }
+        found.truncate(MOST_SHOWN);
+        found
+    }
+
+    /// Returns the number of elements of the outermost dimension of a type, at most [`MOST_SHOWN`].
+    fn len_of(&self, of: u32) -> usize {
+        let shape = match self.definitions.get(of) {
+            Some(Definition::Tensor { shape: Some(shape), .. }) => shape,
+            _ => return 1,
+        };
+        let first = match self.definitions.get(shape) {
+            Some(Definition::List(sizes)) => sizes.operand(2),
+            _ => None,
+        };
+        let len = first.and_then(|id| self.number(id)).and_then(|len| usize::try_from(len).ok());
+        len.unwrap_or(1).min(MOST_SHOWN)
+    }
+
+    /// Returns the datatype, the rank and the sizes of a type; `None` unless it is one of tensors.
+    fn tensor(&self, of: u32) -> Option<(Datatype, usize, Vec<u32>)> {
+        let Definition::Tensor { element, rank, shape } = self.definitions.get(of)? else {
+            return None;
+        };
+        let (name, bits) = match self.definitions.get(element)? {
+            Definition::Number(kind, bits) => (datatype(kind, bits), bits),
+            _ => (None, 0),
+        };
+        let rank = rank.and_then(|rank| self.number(rank)).unwrap_or_default();
+        let sizes = shape.and_then(|shape| match self.definitions.get(shape)? {
+            Definition::List(sizes) => Some(sizes.operands(2).take(MOST_SHOWN)),
+            _ => None,
+        });
+        let sizes = sizes.into_iter().flatten();
+        let size = |id| self.number(id).and_then(|size| u32::try_from(size).ok());
+        let sizes = sizes.map(|id| size(id).unwrap_or_default()).collect();
+        Some((Datatype::new(name, bits), usize::try_from(rank).unwrap_or_default(), sizes))
+    }
+}
+
+/// A form to which nodes are added.
+struct Form<'f, 'p> {
+    code: &'f Code<'p>,
+    resources: &'f Resources,
+    /// The ids of the values that operators make, by their ids in the code.
+    values: BTreeMap<u32, u32>,
+    /// The constants that are attributes, each once: any number of operators may share one.
+    literals: BTreeMap<u32, Option<Literal<'p>>>,
+    next: &'f mut u32,
+    out: &'f mut Builder<'p>,
+}
+
+impl<'p> Form<'_, 'p> {
+    /// Adds an operator. Operands that are constants of the code are attributes.
+    fn node(&mut self, instruction: Instruction<'p>) {
+        let operand = |nth| instruction.operand(nth).unwrap_or_default();
+        let known = self.code.tosa.filter(|tosa| *tosa == operand(2));
+        let known = known.and_then(|_| tosa::instruction(operand(3)));
+        let (name, names) = known.unwrap_or_default();
+        let attributes = self.out.next_attribute();
+        let mut reads = Vec::new();
+        for (nth, id) in instruction.operands(4).enumerate() {
+            match self.value(id) {
+                Some(value) => reads.push(value),
+                None => {
+                    let name = names.get(nth).or(names.last()).copied().unwrap_or_default();
+                    self.attribute(name, id);
+                }
+            }
+        }
+        let writes = self.made(operand(1), operand(0));
+        let operator = match known {
+            Some(_) => self.out.named(Some(name)),
+            None => Operator::Unknown,
+        };
+        self.out.node_with(operator, (&reads, &writes), attributes);
+    }
+
+    /// Adds a constant as an attribute.
+    fn attribute(&mut self, name: &'p str, id: u32) {
+        cost::look_up("", self.literals.len());
+        let literal = match self.literals.get(&id) {
+            Some(literal) => *literal,
+            None => {
+                let literal = self.literal(id);
+                self.literals.insert(id, literal);
+                literal
+            }
+        };
+        literal.into_iter().for_each(|literal| self.out.attribute(name, literal));
+    }
+
+    fn literal(&mut self, id: u32) -> Option<Literal<'p>> {
+        if let Some(literal) = self.code.scalar(id) {
+            return Some(literal);
+        }
+        let mut numbers = self.code.numbers(id);
+        numbers.truncate(self.code.words.saturating_sub(self.out.numbers_listed()));
+        (!numbers.is_empty()).then(|| self.out.listed(&numbers))
+    }
+
+    /// Returns the value that an operand is; `None` for a constant of the code.
+    fn value(&self, id: u32) -> Option<u32> {
+        match self.code.definitions.get(id)? {
+            Definition::Input(nth) => {
+                let nth = usize::try_from(self.code.number(nth)?).ok()?;
+                self.resources.inputs.get(nth).copied()
+            }
+            Definition::Constant(nth) => self.resources.constants.get(index(nth)).copied(),
+            Definition::Result { .. } => {
+                cost::look_up("", self.values.len());
+                self.values.get(&id).copied()
+            }
+            _ => None,
+        }
+    }
+
+    /// Adds what an operator makes, and returns the ids.
+    fn made(&mut self, id: u32, of: u32) -> Vec<u32> {
+        if !matches!(self.code.definitions.get(of), Some(Definition::Several)) {
+            return self.add(id, of).into_iter().collect();
+        }
+        cost::look_up("", self.code.parts.len());
+        let parts = self.code.parts.range((id, 0)..=(id, u32::MAX));
+        let parts: Vec<_> = parts.map(|(_, part)| *part).collect();
+        let made = parts.into_iter().filter_map(|part| match self.code.definitions.get(part)? {
+            Definition::Result { of } => self.add(part, of),
+            _ => None,
+        });
+        made.collect()
+    }
+
+    /// Adds a value with this type, unless it is an output.
+    fn add(&mut self, id: u32, of: u32) -> Option<u32> {
+        cost::look_up("", self.code.outputs.len());
+        let value = match self.code.outputs.get(&id) {
+            Some(&resource) => resource,
+            None => {
+                let (datatype, rank, sizes) = self.code.tensor(of)?;
+                let value = *self.next;
+                *self.next = value.saturating_add(1);
+                self.out.value(value, datatype, (rank, sizes.into_iter()), (Role::Inner, NO_ID));
+                value
+            }
+        };
+        cost::look_up("", self.values.len());
+        self.values.insert(id, value);
+        Some(value)
+    }
+}
+
+/// Returns the name of a datatype, as that of a resource.
+fn datatype(kind: Number, bits: u32) -> Option<&'static str> {
+    Some(match (kind, bits) {
+        (Number::Bool, _) => "R8_BOOL_ARM",
+        (Number::Int, 8) => "R8_SINT",
+        (Number::Int, 16) => "R16_SINT",
+        (Number::Int, 32) => "R32_SINT",
+        (Number::Int, 64) => "R64_SINT",
+        (Number::Float, 16) => "R16_SFLOAT",
+        (Number::Float, 32) => "R32_SFLOAT",
+        (Number::BFloat, 16) => "R16_SFLOAT_FPENCODING_BFLOAT16_ARM",
+        _ => return None,
+    })
+}
+
+/// The most numbers of a constant that are read: one more than documents show.
+const MOST_SHOWN: usize = crate::limits::MOST_DIMENSIONS + 1;
+
+/// The most constants that are visited for the numbers of one.
+const MOST_VISITS: usize = 3 * MOST_SHOWN;
+
+/// The name of TOSA's instructions.
+const TOSA: &str = "TOSA.001000.1";
+
+/// The encoding of bfloat16 (`BFloat16KHR`).
+const BFLOAT16: u32 = 0;
+
+/// The instructions, by upstream's names: `OpExtInstImport` and so on.
+const EXT_INST_IMPORT: u16 = 11;
+const EXT_INST: u16 = 12;
+const TYPE_BOOL: u16 = 20;
+const TYPE_INT: u16 = 21;
+const TYPE_FLOAT: u16 = 22;
+const TYPE_STRUCT: u16 = 30;
+const CONSTANT_TRUE: u16 = 41;
+const CONSTANT_FALSE: u16 = 42;
+const CONSTANT: u16 = 43;
+const CONSTANT_COMPOSITE: u16 = 44;
+const CONSTANT_NULL: u16 = 46;
+const COMPOSITE_EXTRACT: u16 = 81;
+const TYPE_TENSOR: u16 = 4163;
+const GRAPH_CONSTANT: u16 = 4181;
+const GRAPH: u16 = 4183;
+const GRAPH_INPUT: u16 = 4184;
+const GRAPH_SET_OUTPUT: u16 = 4185;
+const GRAPH_END: u16 = 4186;
+const CONSTANT_REPLICATED: u16 = 4461;
