@@ -45,15 +45,19 @@ fn instructions_of_mlx_read_and_write_the_tensors_of_their_lists() {
     let joined = json!({"tensors": [tensor(1), tensor(0)], "out": tensor(2), "axis": -1});
     let split = json!({"x": tensor(2), "outs": [tensor(1), tensor(0)], "sizes": [], "axis": 1});
     let taken = json!({"x": tensor(1), "out": tensor(2), "index": {"kind": 2, "tid": tensor(0)}});
+    let shape = json!([{"is_vid": true, "vid": {"idx": 0}}, {"literal": 3}]);
+    let reshaped = json!({"x": tensor(2), "out": tensor(2), "shape": shape});
     program["data"][0]["mlx"]["instruction_chains"][0]["instructions"] = json!([
         {"op_type": "ConcatenateNode", "op": joined},
         {"op_type": "SplitNode", "op": split},
         {"op_type": "TakeNode", "op": taken},
+        {"op_type": "ReshapeNode", "op": reshaped},
     ]);
     let expected = [
         "ConcatenateNode [1, 0] [2] axis=-1",
-        "SplitNode [2] [1, 0] axis=1",
+        "SplitNode [2] [1, 0] sizes=[] axis=1",
         "TakeNode [1, 0] [2] axis=0",
+        "ReshapeNode [2] [2] shape=[value 0, 3]",
     ];
     assert_eq!(nodes(&program), expected);
 }

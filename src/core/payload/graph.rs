@@ -10,6 +10,7 @@ use core::ops::Range;
 
 use super::id_map::IdMap;
 pub use super::literal::{Attribute, Literal};
+use crate::limits::MOST_DIMENSIONS;
 use pte_flat::bytes::{index, narrow};
 use pte_flat::cost;
 use pte_flat::desc::{FieldDesc, Kind, Member};
@@ -17,6 +18,9 @@ use pte_flat::view::{Raw, Strings};
 
 /// The id that means no value, and the index that means no argument (`XNN_INVALID_VALUE_ID`).
 pub const NO_ID: u32 = u32::MAX;
+
+/// The maximum number of elements that are kept of a list: one more than documents show.
+pub(super) const MOST_LISTED: usize = MOST_DIMENSIONS + 1;
 
 /// The maximum number of dimensions that are kept of a value. XNNPACK accepts no more.
 pub const MOST_DIMS: usize = 6;
@@ -585,16 +589,20 @@ impl<'p> Builder<'p> {
         self.graph.attributes.push(Attribute { name, literal });
     }
 
-    /// Adds the elements of a list, and returns the list.
-    pub(super) fn listed(&mut self, elements: &[Literal<'p>]) -> Literal<'p> {
-        let begin = self.numbers_listed();
-        self.graph.listed.extend_from_slice(elements);
-        Literal::Listed { begin: narrow(begin), end: narrow(self.numbers_listed()) }
-    }
-
-    /// Returns the number of elements of lists so far.
-    pub(super) fn numbers_listed(&self) -> usize {
-        self.graph.listed.len()
+    /// Adds the first elements of a list, one more than documents show, and returns the list. Each is a field that is
+    /// read.
+    pub(super) fn listed(
+        &mut self,
+        elements: impl IntoIterator<Item = Literal<'p>>,
+    ) -> Literal<'p> {
+        let begin = narrow(self.graph.listed.len());
+        for element in elements.into_iter().take(MOST_LISTED) {
+            let Some(left) = self.fields_left.checked_sub(1) else { break };
+            self.fields_left = left;
+            cost::charge(1);
+            self.graph.listed.push(element);
+        }
+        Literal::Listed { begin, end: narrow(self.graph.listed.len()) }
     }
 
     /// Adds fields of a node's table as attributes of the next node: those that are numbers, texts or lists of

@@ -29,6 +29,8 @@ pub enum Literal<'p> {
     Bool(bool),
     /// A text.
     Text(&'p str),
+    /// A number that the graph computes, by its index.
+    Value(u32),
     /// The name of an enum's value.
     Name(&'static str),
     /// A list of integers.

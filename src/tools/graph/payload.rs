@@ -396,6 +396,7 @@ fn literal(of: Literal<'_>, listed: &[Literal<'_>]) -> String {
         Literal::Single(number) => format!("{number:?}"),
         Literal::Bool(is_true) => is_true.to_string(),
         Literal::Text(text) => shortened(text),
+        Literal::Value(nth) => format!("value {nth}"),
         Literal::Name(name) => datatype_name(name).into(),
         Literal::Ints(numbers) => list(numbers),
         Literal::ShortInts(numbers) => list(numbers),

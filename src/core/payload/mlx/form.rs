@@ -4,13 +4,13 @@ use alloc::vec::Vec;
 
 use super::super::Unreadable;
 use super::super::format::Region;
-use super::super::graph::{Builder, DataPlace, Datatype, Ends, Graph, Operator};
-use super::{Operand, OperandKind, for_each_operand};
+use super::super::graph::{Builder, DataPlace, Datatype, Ends, Graph, Literal, Operator};
+use super::operands::{Operand, OperandKind, for_each_operand, one_of};
 use crate::limits::MOST_DIMENSIONS;
 use pte_flat::bytes::{index, until_nul, wide};
 use pte_flat::cost;
-use pte_flat::desc::Kind;
-use pte_flat::view::{List, Table};
+use pte_flat::desc::{Kind, TableDesc};
+use pte_flat::view::{List, Raw, Table};
 use pte_schema::mlx::view::{Instruction, MLXGraph, SlotVariant, TensorMeta};
 use pte_schema::mlx::{SlotType, desc};
 use pte_schema::scalar::ScalarType;
@@ -64,9 +64,34 @@ fn add_node<'p>(out: &mut Builder<'p>, instruction: Instruction<'p>) {
         return out.node(Operator::Unknown, &[], &[]);
     };
     let attributes = out.next_attribute();
-    let is_operand = |kind| matches!(kind, Kind::Scalar(scalar) if scalar.of.is_some());
-    out.fields(node, member.table.fields.iter().filter(|field| !is_operand(field.kind)));
+    for field in member.table.fields {
+        let literal = match field.kind {
+            Kind::Scalar(scalar) if scalar.of.is_some_and(|of| of.name == "Tid") => continue,
+            Kind::Scalar(scalar) if scalar.of.is_some() => {
+                node.scalar::<u32>(field.slot).map(Literal::Value)
+            }
+            Kind::Table(table) => node.target(field.slot).and_then(|raw| number(raw, table)),
+            Kind::Tables(table) => {
+                let list = node.list::<Raw<'_>>(field.slot);
+                list.map(|list| out.listed(list.raws().filter_map(|raw| number(raw, table))))
+            }
+            _ => {
+                out.fields(node, [field]);
+                continue;
+            }
+        };
+        literal.into_iter().for_each(|literal| out.attribute(field.name, literal));
+    }
     out.node_with(Operator::Member(member), (&reads, &writes), attributes);
+}
+
+/// Returns the number that a table has, or the value that has it; `None` for a tensor.
+fn number<'p>(raw: Raw<'p>, table: &'static TableDesc) -> Option<Literal<'p>> {
+    match one_of(raw, table) {
+        Some((OperandKind::Value, index)) => u32::try_from(index).ok().map(Literal::Value),
+        Some(_) => None,
+        None => Literal::of_field(raw, table.field("literal")?),
+    }
 }
 
 /// Returns the index of a tensor; `None` for a slot with something else.

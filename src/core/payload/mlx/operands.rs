@@ -87,7 +87,7 @@ fn operands(node: Raw<'_>, field: &FieldDesc, f: &mut impl FnMut(Operand)) {
 }
 
 /// Returns the value or the tensor that a table names; `None` if it holds a number.
-fn one_of(raw: Raw<'_>, table: &'static TableDesc) -> Option<(OperandKind, i64)> {
+pub(super) fn one_of(raw: Raw<'_>, table: &'static TableDesc) -> Option<(OperandKind, i64)> {
     let number = |name: &str| {
         let field = table.field(name)?;
         Some(raw.scalar::<u8>(field.slot).unwrap_or_default())

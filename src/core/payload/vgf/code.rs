@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::spirv::{GRAPH_ENTRY_POINT, Instruction, Instructions};
 use super::tosa;
 use crate::element::packed::{BFloat16, Half};
-use crate::payload::graph::{Builder, Datatype, Literal, NO_ID, Operator, Role};
+use crate::payload::graph::{Builder, Datatype, Literal, MOST_LISTED, NO_ID, Operator, Role};
 use crate::payload::id_map::IdMap;
 use pte_flat::bytes::index;
 use pte_flat::cost;
@@ -58,8 +58,6 @@ enum Number {
 
 /// The graph of an entry point.
 struct Code<'p> {
-    /// The number of words of the code: as many numbers of lists are attributes. Genuine graphs have fewer.
-    words: usize,
     definitions: IdMap<Definition<'p>>,
     /// The id of the instructions of TOSA.
     tosa: Option<u32>,
@@ -93,7 +91,6 @@ impl<'p> Code<'p> {
     fn read(code: Vector<'p, u32>, entry: &str, resources: &Resources) -> Option<Self> {
         // An instruction that defines an id has two words or more.
         let mut all = Self {
-            words: code.len(),
             definitions: IdMap::new(code.len() / 2),
             tosa: None,
             body: Vec::new(),
@@ -203,17 +200,17 @@ impl<'p> Code<'p> {
         })
     }
 
-    /// Returns the first numbers of a constant, at most [`MOST_SHOWN`].
+    /// Returns the first numbers of a constant, at most [`MOST_LISTED`].
     fn numbers(&self, id: u32) -> Vec<Literal<'static>> {
         // The constants that are left to visit: the next one last. A list of lists can have no numbers.
         let (mut found, mut left, mut visits) = (Vec::new(), vec![id], 0usize..MOST_VISITS);
         while let Some(id) = left.pop()
-            && found.len() < MOST_SHOWN
+            && found.len() < MOST_LISTED
             && visits.next().is_some()
         {
             match self.definitions.get(id) {
                 Some(Definition::List(instruction)) => {
-                    let elements: Vec<_> = instruction.operands(2).take(MOST_SHOWN).collect();
+                    let elements: Vec<_> = instruction.operands(2).take(MOST_LISTED).collect();
                     left.extend(elements.iter().rev());
                 }
                 Some(Definition::Repeated { of, element }) => {
@@ -225,11 +222,11 @@ impl<'p> Code<'p> {
                 _ => found.extend(self.scalar(id)),
             }
         }
-        found.truncate(MOST_SHOWN);
+        found.truncate(MOST_LISTED);
         found
     }
 
-    /// Returns the number of elements of the outermost dimension of a type, at most [`MOST_SHOWN`].
+    /// Returns the number of elements of the outermost dimension of a type, at most [`MOST_LISTED`].
     fn len_of(&self, of: u32) -> usize {
         let shape = match self.definitions.get(of) {
             Some(Definition::Tensor { shape: Some(shape), .. }) => shape,
@@ -240,7 +237,7 @@ impl<'p> Code<'p> {
             _ => None,
         };
         let len = first.and_then(|id| self.number(id)).and_then(|len| usize::try_from(len).ok());
-        len.unwrap_or(1).min(MOST_SHOWN)
+        len.unwrap_or(1).min(MOST_LISTED)
     }
 
     /// Returns the datatype, the rank and the sizes of a type; `None` unless it is one of tensors.
@@ -254,7 +251,7 @@ impl<'p> Code<'p> {
         };
         let rank = rank.and_then(|rank| self.number(rank)).unwrap_or_default();
         let sizes = shape.and_then(|shape| match self.definitions.get(shape)? {
-            Definition::List(sizes) => Some(sizes.operands(2).take(MOST_SHOWN)),
+            Definition::List(sizes) => Some(sizes.operands(2).take(MOST_LISTED)),
             _ => None,
         });
         let sizes = sizes.into_iter().flatten();
@@ -320,9 +317,8 @@ impl<'p> Form<'_, 'p> {
         if let Some(literal) = self.code.scalar(id) {
             return Some(literal);
         }
-        let mut numbers = self.code.numbers(id);
-        numbers.truncate(self.code.words.saturating_sub(self.out.numbers_listed()));
-        (!numbers.is_empty()).then(|| self.out.listed(&numbers))
+        let numbers = self.code.numbers(id);
+        (!numbers.is_empty()).then(|| self.out.listed(numbers))
     }
 
     /// Returns the value that an operand is; `None` for a constant of the code.
@@ -390,11 +386,8 @@ fn datatype(kind: Number, bits: u32) -> Option<&'static str> {
     })
 }
 
-/// The most numbers of a constant that are read: one more than documents show.
-const MOST_SHOWN: usize = crate::limits::MOST_DIMENSIONS + 1;
-
 /// The most constants that are visited for the numbers of one.
-const MOST_VISITS: usize = 3 * MOST_SHOWN;
+const MOST_VISITS: usize = 3 * MOST_LISTED;
 
 /// The name of TOSA's instructions.
 const TOSA: &str = "TOSA.001000.1";

@@ -32,17 +32,18 @@ fn graph(
     let sections = vgf::sections(head)?;
     let range = |name| section(&sections, name).cloned().unwrap_or_default();
     let [modules, sequence, resources] = ["modules", "sequence", "resources"].map(range);
+    let code_len = len_of(&modules);
     let constants = constants(range("constants"), head, limits)?;
     let mut read = |range: &Range<u64>| head.read_range(range.clone());
     let bytes = (read(&modules)?, read(&sequence)?, read(&resources)?);
     let modules: ModuleTable<'_> = table(&modules, &bytes.0, limits)?;
     let sequence: ModelSequenceTable<'_> = table(&sequence, &bytes.1, limits)?;
     let resources: ModelResourceTable<'_> = table(&resources, &bytes.2, limits)?;
-    let mut out = Builder::default();
+    let mut out = Builder::with_fields(code_len);
     values((resources, sequence), &constants, &mut out);
     // The values of operators follow the resources.
     let mut next = resources.mrt_entry().map_or(0, |resources| narrow(resources.len()));
-    let mut left = Some(len_of(&range("modules")));
+    let mut left = Some(code_len);
     for segment in sequence.segments().into_iter().flatten() {
         let module = modules.modules().and_then(|all| all.get(index(segment.module_index())));
         let segment = Segment { segment, module, constants: &constants };
