@@ -4,14 +4,17 @@ use pte::graph::PayloadGraph;
 use pte::{Handle, Limits};
 use serde_json::{Value, json};
 
-use crate::support::build;
 use crate::support::fixture::Fixture;
 use crate::support::xnnpack::{changed, sound};
+use crate::support::{build, files};
 
 /// Returns each node of the payloads of a program as a line: its operator, inputs, outputs and attributes.
 fn nodes(program: &Value) -> Vec<String> {
-    let file = build::file(&program.to_string());
-    let handle = Handle::open(&file[..], &Limits::UNTRUSTED).unwrap();
+    nodes_of(&build::file(&program.to_string()))
+}
+
+fn nodes_of(file: &[u8]) -> Vec<String> {
+    let handle = Handle::open(file, &Limits::UNTRUSTED).unwrap();
     let graphs = PayloadGraph::all(&handle, &Limits::UNTRUSTED).unwrap();
     let nodes = graphs.iter().flat_map(|graph| graph.nodes(false));
     let operators = nodes.filter_map(|node| {
@@ -60,4 +63,13 @@ fn instructions_of_mlx_read_and_write_the_tensors_of_their_lists() {
         "ReshapeNode [2] [2] shape=[value 0, 3]",
     ];
     assert_eq!(nodes(&program), expected);
+}
+
+#[test]
+fn calls_of_vulkan_have_their_other_arguments_by_position() {
+    let nodes = nodes_of(&files::read("tests/data/pte/vulkan_cat.pte").unwrap());
+    let sliced = "aten.slice_copy.Tensor [4] [6] argument 1=1 argument 2=1 argument 3=9223372036854775807 argument 4=1";
+    assert!(nodes.iter().any(|node| node == sliced), "{nodes:?}");
+    let permuted = "aten.permute_copy.default [6] [8] argument 1=[1, 0]";
+    assert!(nodes.iter().any(|node| node == permuted), "{nodes:?}");
 }

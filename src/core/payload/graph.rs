@@ -589,6 +589,13 @@ impl<'p> Builder<'p> {
         self.graph.attributes.push(Attribute { name, literal });
     }
 
+    /// Adds an argument as an attribute of the next node. It is a field that is read.
+    pub(super) fn argument(&mut self, name: &'p str, literal: Literal<'p>) {
+        if self.reads_field() {
+            self.attribute(name, literal);
+        }
+    }
+
     /// Adds the first elements of a list, one more than documents show, and returns the list. Each is a field that is
     /// read.
     pub(super) fn listed(
@@ -597,9 +604,9 @@ impl<'p> Builder<'p> {
     ) -> Literal<'p> {
         let begin = narrow(self.graph.listed.len());
         for element in elements.into_iter().take(MOST_LISTED) {
-            let Some(left) = self.fields_left.checked_sub(1) else { break };
-            self.fields_left = left;
-            cost::charge(1);
+            if !self.reads_field() {
+                break;
+            }
             self.graph.listed.push(element);
         }
         Literal::Listed { begin, end: narrow(self.graph.listed.len()) }
@@ -613,12 +620,20 @@ impl<'p> Builder<'p> {
         fields: impl IntoIterator<Item = &'static FieldDesc>,
     ) {
         for field in fields {
-            let Some(left) = self.fields_left.checked_sub(1) else { return };
-            self.fields_left = left;
-            cost::charge(1);
+            if !self.reads_field() {
+                return;
+            }
             let literal = Literal::of_field(table, field);
             literal.into_iter().for_each(|literal| self.attribute(field.name, literal));
         }
+    }
+
+    /// Counts a field that is read. Returns whether it may be.
+    fn reads_field(&mut self) -> bool {
+        cost::charge(1);
+        let left = self.fields_left.checked_sub(1);
+        self.fields_left = left.unwrap_or_default();
+        left.is_some()
     }
 
     /// Returns the number of attributes, which is the position of the next node's first one.

@@ -13,10 +13,10 @@ use binrw::binrw;
 
 use super::Unreadable;
 use super::format::{Format, Parts, Region, header_of};
-use super::graph::{Builder, DataPlace, Datatype, Detail, Ends, Graph, Role};
+use super::graph::{Builder, DataPlace, Datatype, Detail, Ends, Graph, Literal, Role};
 use crate::backend::{Backend, magic};
 use crate::file::header;
-use pte_flat::bytes::{index, until_nul};
+use pte_flat::bytes::{index, until_nul, wide};
 use pte_flat::cost;
 use pte_schema::vulkan::desc;
 use pte_schema::vulkan::view::{GraphTypes, VkBytes, VkGraph};
@@ -97,7 +97,7 @@ fn parts(head: &[u8], len: u64) -> Result<Parts, Unreadable> {
 fn graph<'p>(region: &Region<'_, 'p>) -> Result<Graph<'p>, Unreadable> {
     let root: VkGraph<'p> = region.root()?;
     let behind = parts(region.head, region.len)?.constants;
-    let mut out = Builder::default();
+    let mut out = Builder::with_fields(wide(region.bytes.len()));
     // The data has the indices of the constants. Shaders are behind the constants.
     let constants = root.constants().unwrap_or_default();
     let mut users = vec![None; constants.len()];
@@ -142,6 +142,13 @@ fn graph<'p>(region: &Region<'_, 'p>) -> Result<Graph<'p>, Unreadable> {
         let operator = call.name().and_then(VulkanOperator::of);
         let arguments = operator.and_then(VulkanOperator::arguments).into_iter().flatten();
         let arguments = arguments.map(Some).chain(iter::repeat(None));
+        let attributes = out.next_attribute();
+        for (nth, id) in call.args().into_iter().flatten().enumerate() {
+            let value = usize::try_from(id).ok().and_then(|id| root.values()?.get(id));
+            if let Some(literal) = value.and_then(|value| literal(id, value.value()?)) {
+                out.argument(POSITIONS.get(nth).copied().unwrap_or_default(), literal);
+            }
+        }
         for (id, argument) in call.args().into_iter().flatten().zip(arguments) {
             let Ok(id) = u32::try_from(id) else { continue };
             cost::look_up("", lists.len());
@@ -171,10 +178,46 @@ fn graph<'p>(region: &Region<'_, 'p>) -> Result<Graph<'p>, Unreadable> {
         }
         written.extend(writes.iter().copied());
         let operator = out.named(call.name());
-        out.node(operator, &reads, &writes);
+        out.node_with(operator, (&reads, &writes), attributes);
     }
     Ok(out.finish())
 }
+
+/// Returns a value that is no tensor and no list of values.
+fn literal(id: i32, value: GraphTypes<'_>) -> Option<Literal<'_>> {
+    Some(match value {
+        GraphTypes::Null(_) => Literal::None,
+        GraphTypes::Int(of) => Literal::Int(of.int_val()),
+        GraphTypes::Double(of) => Literal::Float(of.double_val()),
+        GraphTypes::Bool(of) => Literal::Bool(of.bool_val()),
+        GraphTypes::IntList(of) => Literal::Ints(of.items().unwrap_or_default()),
+        GraphTypes::DoubleList(of) => Literal::Floats(of.items().unwrap_or_default()),
+        GraphTypes::BoolList(of) => Literal::Bools(of.items().unwrap_or_default()),
+        GraphTypes::String(of) => Literal::Text(of.string_val()?),
+        GraphTypes::SymInt(_) => Literal::Value(u32::try_from(id).ok()?),
+        _ => return None,
+    })
+}
+
+/// The names of arguments, by their position: the graph has none.
+static POSITIONS: [&str; 16] = [
+    "argument 0",
+    "argument 1",
+    "argument 2",
+    "argument 3",
+    "argument 4",
+    "argument 5",
+    "argument 6",
+    "argument 7",
+    "argument 8",
+    "argument 9",
+    "argument 10",
+    "argument 11",
+    "argument 12",
+    "argument 13",
+    "argument 14",
+    "argument 15",
+];
 
 /// Returns the place of data. `behind` is the range of the constants behind the graph.
 fn place<'p>(bytes: VkBytes<'p>, behind: &Range<u64>) -> DataPlace<'p> {
