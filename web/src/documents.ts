@@ -365,6 +365,7 @@ export interface Documents {
             name: string;
             count: number;
             bytes: number;
+            what?: string;
           }>;
         }>;
       }>;
