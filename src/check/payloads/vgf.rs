@@ -1,6 +1,7 @@
 //! Rules on payloads of VGF: what Arm's library and the backend check, and what they read without a check
 //! (docs/format.md §11.14).
 
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -9,19 +10,21 @@ use super::{BackendRules, Bytes, Judge, Subject, path_in_graph};
 use crate::report::Findings;
 use crate::rule::{Rule, rules};
 use crate::site::Plan;
-use pte_core::payload::vgf::{Constant, section};
+use pte_core::payload::vgf::{Constant, GraphInterface, section};
 use pte_core::payload::{Unreadable, vgf};
 use pte_core::{Backend, PathComponent};
 use pte_flat::bytes::{index, len_of, wide};
+use pte_flat::cost;
 use pte_flat::quoted::Quoted;
-use pte_flat::view::{List, Raw, Table};
+use pte_flat::view::{List, Raw, Table, Vector};
 use pte_schema::vgf::view::{
     BindingSlot, ConstantSection, ModelResourceTable, ModelResourceTableEntry, ModelSequenceTable,
-    ModuleCode, ModuleTable, SegmentInfo,
+    Module, ModuleCode, ModuleTable, SegmentInfo,
 };
 use pte_schema::vgf::{ModuleType, ResourceCategory};
 
 mod calls;
+mod graph;
 
 rules! {
     "vgf";
@@ -44,6 +47,11 @@ rules! {
     VGF_MODULE = Error "vgf-module"
         "The module of a segment is SPIR-V code of whole instructions, with the entry point that it names."
         "The driver reads past the code, or refuses it."
+        LOWER_AGAIN
+        Misreads ["11.14"];
+    VGF_GRAPH = Error "vgf-graph"
+        "The inputs, outputs and constants of the graph in a module's code have the format and the shape of their resources."
+        "The driver refuses the graph, or reads and writes past a resource."
         LOWER_AGAIN
         Misreads ["11.14"];
     VGF_RESOURCE = Error "vgf-resource"
@@ -111,7 +119,7 @@ fn judge(
         _ => None,
     };
     let constants = site.constants(&constants.1, old, &resources, &mut found);
-    site.segments(&tables, &resources, constants, &mut found);
+    site.segments(&tables, &resources, constants.as_deref(), &mut found);
     site.ends(&tables, &resources, &mut found);
     let is_sound = found.is_empty();
     judge.out.extend(found);
@@ -213,16 +221,18 @@ impl Site<'_> {
         resources
     }
 
-    /// Judges the constants. Returns their number; `None` if they are not known.
+    /// Judges the constants. Returns the resource of each; `None` if they are not known.
     fn constants(
         &self,
         section: &[u8],
         old: Option<ConstantSection<'_>>,
         resources: &[Resource],
         out: &mut Findings,
-    ) -> Option<usize> {
+    ) -> Option<Vec<u32>> {
         let [.., start] = self.starts;
+        let mut all = Vec::new();
         let mut judge = |nth, mrt_index, dimension, have| {
+            all.push(mrt_index);
             if let Some((rule, message)) = unfit(resources, mrt_index, dimension, have) {
                 let message = || format!("constant {nth}: {message}");
                 self.find(out, rule, start, "constants", message);
@@ -234,7 +244,7 @@ impl Site<'_> {
                 let have = constant.raw().map_or(0, |raw| wide(raw.len()));
                 judge(nth, constant.mrt_index(), constant.sparsity_dimension(), Ok(have));
             }
-            return Some(constants.len());
+            return Some(all);
         }
         let constants = match Constant::all(section) {
             Ok(constants) => constants?,
@@ -243,13 +253,13 @@ impl Site<'_> {
                 return None;
             }
         };
-        let (count, len) = (constants.len(), wide(section.len()));
+        let len = wide(section.len());
         for (nth, Constant { mrt_index, sparsity_dimension, range }) in constants.enumerate() {
             let have = len_of(&range);
             let have = if range.end > len { Err((range, len)) } else { Ok(have) };
             judge(nth, mrt_index, sparsity_dimension.into(), have);
         }
-        Some(count)
+        Some(all)
     }
 
     /// Judges the segments, and the modules that they run.
@@ -257,7 +267,7 @@ impl Site<'_> {
         &self,
         tables: &Tables<'_>,
         resources: &[Resource],
-        constants: Option<usize>,
+        constants: Option<&[u32]>,
         out: &mut Findings,
     ) {
         let modules = tables.modules.modules().unwrap_or_default();
@@ -268,10 +278,26 @@ impl Site<'_> {
             let message = || "the payload has no segment".into();
             self.find(out, &VGF_SEGMENT, sequence, "segments", message);
         }
+        let mut interfaces = BTreeMap::new();
         for (nth, segment) in segments.iter().enumerate() {
             let at = (Part::Segments, nth, segment.raw());
-            if let Err((rule, message)) = judge_segment(segment, resources, constants) {
-                self.find_at(out, rule, at, || message);
+            match judge_segment(segment, resources, constants.map(<[u32]>::len)) {
+                Err((rule, message)) => self.find_at(out, rule, at, || message),
+                Ok(()) => {
+                    let module = segment.module_index();
+                    cost::look_up("", interfaces.len());
+                    let interface = interfaces.entry(module).or_insert_with(|| {
+                        modules.get(index(module)).map_or_else(Default::default, |module| {
+                            let name = module.entry_point().unwrap_or_default();
+                            GraphInterface::of(words(module), name)
+                        })
+                    });
+                    let entries = tables.resources.mrt_entry().unwrap_or_default();
+                    let constants = constants.unwrap_or_default();
+                    if let Some(message) = graph::unlike(segment, interface, entries, constants) {
+                        self.find_at(out, &VGF_GRAPH, at, || message);
+                    }
+                }
             }
             let module = segment.module_index();
             match is_used.get_mut(index(module)) {
@@ -284,11 +310,7 @@ impl Site<'_> {
         let used = modules.iter().zip(is_used).enumerate().filter(|(_, (_, is_used))| *is_used);
         for (nth, (module, _)) in used {
             let name = module.entry_point().unwrap_or_default();
-            let code = match module.code() {
-                Some(ModuleCode::SPIRV(code)) => code.words().unwrap_or_default(),
-                _ => Default::default(),
-            };
-            let message = match vgf::has_entry_point(code, name) {
+            let message = match vgf::has_entry_point(words(module), name) {
                 Ok(true) => continue,
                 Ok(false) => format!("the code has no entry point {}", Quoted(name)),
                 Err(why) => why.into(),
@@ -426,6 +448,14 @@ fn judge_segment(
         }
     }
     Ok(())
+}
+
+/// Returns the SPIR-V code of a module.
+fn words(module: Module<'_>) -> Vector<'_, u32> {
+    match module.code() {
+        Some(ModuleCode::SPIRV(code)) => code.words().unwrap_or_default(),
+        _ => Default::default(),
+    }
 }
 
 /// Returns the resource of each slot.

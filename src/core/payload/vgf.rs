@@ -13,6 +13,7 @@ pub(super) mod form;
 mod spirv;
 mod tosa;
 
+pub use code::{GraphInterface, GraphTensor};
 pub use spirv::has_entry_point;
 
 /// Proves the FlatBuffer of a section. The offset of an error is relative to the payload.

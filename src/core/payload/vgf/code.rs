@@ -13,11 +13,60 @@ use pte_flat::bytes::index;
 use pte_flat::cost;
 use pte_flat::view::Vector;
 
-/// The resources that a graph uses: of its inputs, its outputs and its constants, each in their order.
+/// The resources that a graph uses.
 pub(super) struct Resources {
-    pub(super) inputs: Vec<u32>,
-    pub(super) outputs: Vec<u32>,
+    /// The resource of each binding.
+    pub(super) bindings: BTreeMap<u32, u32>,
+    /// The resources of the segment's constants.
     pub(super) constants: Vec<u32>,
+}
+
+/// What the graph in a module's code expects of the resources of its segment.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct GraphInterface {
+    /// The tensor of each binding.
+    pub bindings: BTreeMap<u32, GraphTensor>,
+    /// The tensor of each of the segment's constants, by its index there.
+    pub constants: BTreeMap<u32, GraphTensor>,
+}
+
+/// A type of tensors in code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GraphTensor {
+    /// The name of the `VkFormat` with such elements; `None` if there is none.
+    pub format: Option<&'static str>,
+    /// The size of each dimension, at most 17, and 0 for one that is not a constant; `None` without a shape.
+    pub sizes: Option<Vec<u32>>,
+    /// The number of bits of an element.
+    bits: u32,
+    rank: usize,
+}
+
+impl GraphInterface {
+    /// Reads the interface of the graph with an entry point. It is empty if there is no such graph.
+    pub fn of(code: Vector<'_, u32>, entry: &str) -> Self {
+        let Some(code) = Code::read(code, entry) else { return Self::default() };
+        let mut found = Self::default();
+        for variable in &code.interface {
+            cost::look_up("", code.bindings.len());
+            if let Some(&binding) = code.bindings.get(variable)
+                && let Some(Definition::Variable { of }) = code.definitions.get(*variable)
+                && let Some(Definition::Pointer { to }) = code.definitions.get(of)
+                && let Some(tensor) = code.tensor(to)
+            {
+                found.bindings.insert(binding, tensor);
+            }
+        }
+        for &(number, of) in &code.constants {
+            code.tensor(of).into_iter().for_each(|tensor| {
+                cost::look_up("", found.constants.len());
+                found.constants.insert(number, tensor);
+            });
+        }
+        found
+    }
 }
 
 /// The definition of an id.
@@ -41,6 +90,12 @@ enum Definition<'p> {
     Zeros { of: u32 },
     /// A constant that is a resource, by its number.
     Constant(u32),
+    /// A type of pointers.
+    Pointer { to: u32 },
+    /// A variable, whose binding is a resource.
+    Variable { of: u32 },
+    /// A type of graphs, by their number of inputs.
+    Graph { inputs: u32 },
     /// An input, by the constant with its index.
     Input(u32),
     /// What an operator makes.
@@ -63,8 +118,16 @@ struct Code<'p> {
     tosa: Option<u32>,
     /// The instructions of the graph.
     body: Vec<Instruction<'p>>,
-    /// The resource of each value that is an output.
+    /// The index of each value that is an output.
     outputs: BTreeMap<u32, u32>,
+    /// The variables of the inputs, and then of the outputs.
+    interface: Vec<u32>,
+    /// The number of inputs.
+    inputs: u32,
+    /// The binding of each variable.
+    bindings: BTreeMap<u32, u32>,
+    /// The number and the type of each constant that is a resource.
+    constants: Vec<(u32, u32)>,
     /// The values that are parts of what an operator makes, by its id and the index of the part.
     parts: BTreeMap<(u32, u32), u32>,
 }
@@ -77,7 +140,7 @@ pub(super) fn add<'p>(
     next: &mut u32,
     out: &mut Builder<'p>,
 ) -> bool {
-    let Some(code) = Code::read(code, entry, resources) else { return false };
+    let Some(code) = Code::read(code, entry) else { return false };
     let (values, literals) = (BTreeMap::new(), BTreeMap::new());
     let mut form = Form { code: &code, resources, values, literals, next, out };
     for &instruction in &code.body {
@@ -88,13 +151,17 @@ pub(super) fn add<'p>(
 
 impl<'p> Code<'p> {
     /// Reads the graph with an entry point; `None` if there is none, or an instruction is not whole.
-    fn read(code: Vector<'p, u32>, entry: &str, resources: &Resources) -> Option<Self> {
+    fn read(code: Vector<'p, u32>, entry: &str) -> Option<Self> {
         // An instruction that defines an id has two words or more.
         let mut all = Self {
             definitions: IdMap::new(code.len() / 2),
             tosa: None,
             body: Vec::new(),
             outputs: BTreeMap::new(),
+            interface: Vec::new(),
+            inputs: 0,
+            bindings: BTreeMap::new(),
+            constants: Vec::new(),
             parts: BTreeMap::new(),
         };
         let (mut graph, mut is_inside, mut is_there) = (None, false, false);
@@ -105,9 +172,19 @@ impl<'p> Code<'p> {
                 EXT_INST_IMPORT if instruction.has_text(1, TOSA) => {
                     all.tosa = instruction.operand(0)
                 }
-                GRAPH_ENTRY_POINT if instruction.is_entry(entry) => graph = instruction.operand(0),
+                GRAPH_ENTRY_POINT if instruction.is_entry(entry) => {
+                    graph = instruction.operand(0);
+                    // The text is padded to whole words, with a zero at its end.
+                    all.interface =
+                        instruction.operands((entry.len() / 4).saturating_add(2)).collect();
+                }
                 GRAPH => {
                     is_inside = graph.is_some() && graph == instruction.operand(1);
+                    if is_inside
+                        && let Some(Definition::Graph { inputs }) = all.definitions.get(operand(0))
+                    {
+                        all.inputs = inputs;
+                    }
                     is_there |= is_inside;
                 }
                 GRAPH_END => is_inside = false,
@@ -122,11 +199,15 @@ impl<'p> Code<'p> {
                 }
                 GRAPH_INPUT if is_inside => all.define(operand(1), Definition::Input(operand(2))),
                 GRAPH_SET_OUTPUT if is_inside => {
-                    let nth = all.number(operand(1)).and_then(|nth| usize::try_from(nth).ok());
-                    if let Some(&resource) = nth.and_then(|nth| resources.outputs.get(nth)) {
+                    let nth = all.number(operand(1)).and_then(|nth| u32::try_from(nth).ok());
+                    if let Some(nth) = nth {
                         cost::look_up("", all.outputs.len());
-                        all.outputs.entry(operand(0)).or_insert(resource);
+                        all.outputs.entry(operand(0)).or_insert(nth);
                     }
+                }
+                DECORATE if operand(1) == BINDING => {
+                    cost::look_up("", all.bindings.len());
+                    all.bindings.entry(operand(0)).or_insert(operand(2));
                 }
                 _ => all.declare(instruction),
             }
@@ -157,7 +238,13 @@ impl<'p> Code<'p> {
             CONSTANT_COMPOSITE => (operand(1), Definition::List(instruction)),
             CONSTANT_REPLICATED => (operand(1), Definition::Repeated { of, element: operand(2) }),
             CONSTANT_NULL => (operand(1), Definition::Zeros { of }),
-            GRAPH_CONSTANT => (operand(1), Definition::Constant(operand(2))),
+            TYPE_POINTER => (of, Definition::Pointer { to: operand(2) }),
+            VARIABLE => (operand(1), Definition::Variable { of }),
+            TYPE_GRAPH => (of, Definition::Graph { inputs: operand(1) }),
+            GRAPH_CONSTANT => {
+                self.constants.push((operand(2), of));
+                (operand(1), Definition::Constant(operand(2)))
+            }
             _ => return,
         };
         self.define(id, definition);
@@ -240,24 +327,31 @@ impl<'p> Code<'p> {
         len.unwrap_or(1).min(MOST_LISTED)
     }
 
-    /// Returns the datatype, the rank and the sizes of a type; `None` unless it is one of tensors.
-    fn tensor(&self, of: u32) -> Option<(Datatype, usize, Vec<u32>)> {
+    /// Returns a type of tensors; `None` for another type.
+    fn tensor(&self, of: u32) -> Option<GraphTensor> {
         let Definition::Tensor { element, rank, shape } = self.definitions.get(of)? else {
             return None;
         };
-        let (name, bits) = match self.definitions.get(element)? {
-            Definition::Number(kind, bits) => (datatype(kind, bits), bits),
+        let (format, bits) = match self.definitions.get(element)? {
+            Definition::Number(kind, bits) => (format(kind, bits), bits),
             _ => (None, 0),
         };
-        let rank = rank.and_then(|rank| self.number(rank)).unwrap_or_default();
+        let rank = rank.and_then(|rank| usize::try_from(self.number(rank)?).ok());
+        let size = |id| self.number(id).and_then(|size| u32::try_from(size).ok());
         let sizes = shape.and_then(|shape| match self.definitions.get(shape)? {
-            Definition::List(sizes) => Some(sizes.operands(2).take(MOST_LISTED)),
+            Definition::List(sizes) => {
+                let sizes = sizes.operands(2).take(MOST_LISTED);
+                Some(sizes.map(|id| size(id).unwrap_or_default()).collect())
+            }
             _ => None,
         });
-        let sizes = sizes.into_iter().flatten();
-        let size = |id| self.number(id).and_then(|size| u32::try_from(size).ok());
-        let sizes = sizes.map(|id| size(id).unwrap_or_default()).collect();
-        Some((Datatype::new(name, bits), usize::try_from(rank).unwrap_or_default(), sizes))
+        Some(GraphTensor { format, sizes, bits, rank: rank.unwrap_or_default() })
+    }
+
+    /// Returns the binding of an input or an output.
+    fn binding(&self, end: u32) -> Option<u32> {
+        cost::look_up("", self.bindings.len());
+        self.bindings.get(self.interface.get(index(end))?).copied()
     }
 }
 
@@ -325,8 +419,8 @@ impl<'p> Form<'_, 'p> {
     fn value(&self, id: u32) -> Option<u32> {
         match self.code.definitions.get(id)? {
             Definition::Input(nth) => {
-                let nth = usize::try_from(self.code.number(nth)?).ok()?;
-                self.resources.inputs.get(nth).copied()
+                let nth = u32::try_from(self.code.number(nth)?).ok()?;
+                self.resource(nth)
             }
             Definition::Constant(nth) => self.resources.constants.get(index(nth)).copied(),
             Definition::Result { .. } => {
@@ -335,6 +429,13 @@ impl<'p> Form<'_, 'p> {
             }
             _ => None,
         }
+    }
+
+    /// Returns the resource of an input or an output.
+    fn resource(&self, end: u32) -> Option<u32> {
+        let binding = self.code.binding(end)?;
+        cost::look_up("", self.resources.bindings.len());
+        self.resources.bindings.get(&binding).copied()
     }
 
     /// Adds what an operator makes, and returns the ids.
@@ -355,10 +456,13 @@ impl<'p> Form<'_, 'p> {
     /// Adds a value with this type, unless it is an output.
     fn add(&mut self, id: u32, of: u32) -> Option<u32> {
         cost::look_up("", self.code.outputs.len());
-        let value = match self.code.outputs.get(&id) {
-            Some(&resource) => resource,
+        let output = self.code.outputs.get(&id);
+        let output = output.and_then(|nth| self.resource(self.code.inputs.checked_add(*nth)?));
+        let value = match output {
+            Some(resource) => resource,
             None => {
-                let (datatype, rank, sizes) = self.code.tensor(of)?;
+                let GraphTensor { format, sizes, bits, rank } = self.code.tensor(of)?;
+                let (datatype, sizes) = (Datatype::new(format, bits), sizes.unwrap_or_default());
                 let value = *self.next;
                 *self.next = value.saturating_add(1);
                 self.out.value(value, datatype, (rank, sizes.into_iter()), (Role::Inner, NO_ID));
@@ -371,8 +475,8 @@ impl<'p> Form<'_, 'p> {
     }
 }
 
-/// Returns the name of a datatype, as that of a resource.
-fn datatype(kind: Number, bits: u32) -> Option<&'static str> {
+/// Returns the name of the `VkFormat` of a resource with such elements.
+fn format(kind: Number, bits: u32) -> Option<&'static str> {
     Some(match (kind, bits) {
         (Number::Bool, _) => "R8_BOOL_ARM",
         (Number::Int, 8) => "R8_SINT",
@@ -392,6 +496,9 @@ const MOST_VISITS: usize = 3 * MOST_LISTED;
 /// The name of TOSA's instructions.
 const TOSA: &str = "TOSA.001000.1";
 
+/// The decoration `Binding`.
+const BINDING: u32 = 33;
+
 /// The encoding of bfloat16 (`BFloat16KHR`).
 const BFLOAT16: u32 = 0;
 
@@ -407,6 +514,9 @@ const CONSTANT_FALSE: u16 = 42;
 const CONSTANT: u16 = 43;
 const CONSTANT_COMPOSITE: u16 = 44;
 const CONSTANT_NULL: u16 = 46;
+const TYPE_POINTER: u16 = 32;
+const VARIABLE: u16 = 59;
+const DECORATE: u16 = 71;
 const COMPOSITE_EXTRACT: u16 = 81;
 const TYPE_TENSOR: u16 = 4163;
 const GRAPH_CONSTANT: u16 = 4181;
@@ -414,4 +524,5 @@ const GRAPH: u16 = 4183;
 const GRAPH_INPUT: u16 = 4184;
 const GRAPH_SET_OUTPUT: u16 = 4185;
 const GRAPH_END: u16 = 4186;
+const TYPE_GRAPH: u16 = 4190;
 const CONSTANT_REPLICATED: u16 = 4461;

@@ -14,6 +14,7 @@ use crate::payload::graph::{Builder, DataPlace, Datatype, Detail, Graph, Literal
 use crate::payload::model::{Found, Model};
 use crate::payload::sections::{Head, vgf};
 use pte_flat::bytes::{index, len_of, narrow, wide};
+use pte_flat::inserted;
 use pte_flat::view::List;
 use pte_schema::vgf::view::{
     BindingSlot, ConstantSection, ModelResourceTable, ModelSequenceTable, Module, ModuleCode,
@@ -122,13 +123,12 @@ impl<'p> Segment<'_, 'p> {
     /// Adds the operators of the segment's graph, or the segment as a node. `left` is how many bytes of code are still
     /// read: any number of segments may share a module.
     fn add(&self, left: &mut Option<u64>, next: &mut u32, out: &mut Builder<'p>) {
-        let slots = |list: Option<List<'p, BindingSlot<'p>>>| {
-            list.into_iter().flatten().map(|slot| slot.mrt_index()).collect()
-        };
         let used = self.segment.constants().into_iter().flatten();
-        let used = used.filter_map(|nth| Some(self.constants.get(index(nth))?.0));
-        let (inputs, outputs) = (slots(self.segment.inputs()), slots(self.segment.outputs()));
-        let resources = Resources { inputs, outputs, constants: used.collect() };
+        let constants = used.filter_map(|nth| Some(self.constants.get(index(nth))?.0)).collect();
+        let sets = self.segment.set_infos().into_iter().flatten();
+        let bindings = sets.flat_map(|set| set.bindings().into_iter().flatten());
+        let bindings = bindings.map(|slot| (slot.binding(), slot.mrt_index()));
+        let resources = Resources { bindings: inserted(bindings), constants };
         let entry = self.module.and_then(|module| module.entry_point());
         let words = self.module.and_then(|module| match module.code()? {
             ModuleCode::SPIRV(code) => code.words(),
@@ -140,8 +140,12 @@ impl<'p> Segment<'_, 'p> {
                 return;
             }
         }
-        let Resources { mut inputs, outputs, constants } = resources;
-        inputs.extend(constants);
+        let slots = |list: Option<List<'p, BindingSlot<'p>>>| {
+            list.into_iter().flatten().map(|slot| slot.mrt_index())
+        };
+        let inputs = slots(self.segment.inputs()).chain(resources.constants);
+        let (inputs, outputs): (Vec<_>, Vec<_>) =
+            (inputs.collect(), slots(self.segment.outputs()).collect());
         let attributes = out.next_attribute();
         for (name, text) in [("name", self.segment.name()), ("entry_point", entry)] {
             text.into_iter().for_each(|text| out.attribute(name, Literal::Text(text)));
