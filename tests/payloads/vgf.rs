@@ -1,5 +1,6 @@
 //! Payloads of VGF: the segments, resources and constants of a genuine program, and damaged ones.
 
+use pte::check::Checker;
 use pte::graph::{NodeKind, PayloadGraph};
 use pte::payload::graph::DataPlace;
 use pte::payload::{Graph, PayloadContents, Unreadable};
@@ -117,6 +118,51 @@ fn a_segment_of_vgf_without_a_graph_in_its_code_is_a_node() {
     payload[code + at] ^= 0xff;
     let segment = r#"GRAPH [2, 0, 1] [3] name="graph_segment_0" entry_point="graph_partition_0""#;
     assert_eq!(lines_of(&payload).last().unwrap(), segment);
+}
+
+/// The driver binds resources to the graph in the code without comparing them.
+#[test]
+fn a_graph_of_vgf_has_the_formats_and_shapes_of_its_resources() {
+    let (_, payload) = sample();
+    let judged = |change: &dyn Fn(&mut [u8])| {
+        let mut payload = payload.clone();
+        change(&mut payload);
+        let report = Checker::new().check_payload(&payload).unwrap();
+        let found = report.findings().iter().filter(|found| found.rule.id == "vgf-graph");
+        found.map(|found| found.message.clone()).collect::<Vec<_>>()
+    };
+    // The operands of the first instruction with this opcode.
+    let operands = |opcode: u32, words: u32| {
+        let first = (words << 16 | opcode).to_le_bytes();
+        payload.windows(4).position(|bytes| bytes == first).unwrap() + 4
+    };
+    let set = |at: usize, word: u32| {
+        judged(&|payload| payload[at..at + 4].copy_from_slice(&word.to_le_bytes()))
+    };
+    assert!(judged(&|_| {}).is_empty());
+    // OpGraphConstantARM: its type and its number. The second constant has the type 63.
+    let constant = operands(4181, 4);
+    assert_eq!(set(constant + 8, 7), ["the code has constant 7, and the segment 2"]);
+    let shape =
+        "constant 0: the code expects the shape [2, 1, 1, 9], and the resource has [9, 1, 1, 6]";
+    assert_eq!(set(constant, 63), [shape]);
+    // OpTypeFloat 32: numbers of 64 bits have no format here, so only a known one is compared.
+    let float = operands(22, 3);
+    assert!(set(float + 4, 64).is_empty());
+    let format =
+        "binding 0, resource 2: the code expects R16_SFLOAT, and the resource is R32_SFLOAT";
+    assert_eq!(set(float + 4, 16), [format]);
+    // OpDecorate 13 Binding 1: the output is bound to the input's resource, which has another shape.
+    let bindings = payload
+        .windows(4)
+        .enumerate()
+        .filter(|(_, word)| *word == (4 << 16 | 71_u32).to_le_bytes());
+    let binding = bindings.map(|(at, _)| at + 4).nth(2).unwrap();
+    let swapped = set(binding + 8, 0);
+    assert_eq!(
+        swapped,
+        ["binding 0, resource 2: the code expects the shape [2, 2], and the resource has [2, 6]"]
+    );
 }
 
 #[test]

@@ -10,116 +10,97 @@ pub(super) type TosaInstruction = (&'static str, &'static [&'static str]);
 
 /// Returns the operator with a number.
 pub(super) fn instruction(number: u32) -> Option<TosaInstruction> {
-    let operands = OPERANDS.get(usize::try_from(number).ok()?)?;
-    Some((Op(number.checked_add(1)?).name()?, operands))
+    let op = Op(number.checked_add(1)?);
+    let operands: &[&str] = match op {
+        Op::ARGMAX | Op::REDUCE_MAX | Op::REDUCE_MIN => &["axis", "nan_mode", "input"],
+        Op::AVG_POOL2D => {
+            &["kernel", "stride", "pad", "acc_type", "input", "input_zp", "output_zp"]
+        }
+        Op::CONV2D | Op::CONV3D | Op::DEPTHWISE_CONV2D => &[
+            "pad",
+            "stride",
+            "dilation",
+            "acc_type",
+            "local_bound",
+            "input",
+            "weight",
+            "bias",
+            "input_zp",
+            "weight_zp",
+        ],
+        Op::FFT2D => &["inverse", "local_bound", "input_real", "input_imag"],
+        Op::MATMUL => &["A", "B", "A_zp", "B_zp"],
+        Op::MAX_POOL2D => &["kernel", "stride", "pad", "nan_mode", "input"],
+        Op::RFFT2D => &["local_bound", "input_real"],
+        Op::TRANSPOSE_CONV2D => &[
+            "out_pad",
+            "stride",
+            "acc_type",
+            "local_bound",
+            "input",
+            "weight",
+            "bias",
+            "input_zp",
+            "weight_zp",
+        ],
+        Op::CLAMP => &["min_val", "max_val", "nan_mode", "input"],
+        Op::ERF | Op::SIGMOID | Op::TANH | Op::CAST => &["input"],
+        Op::ADD
+        | Op::BITWISE_AND
+        | Op::BITWISE_OR
+        | Op::BITWISE_XOR
+        | Op::INTDIV
+        | Op::LOGICAL_AND
+        | Op::LOGICAL_LEFT_SHIFT
+        | Op::LOGICAL_RIGHT_SHIFT
+        | Op::LOGICAL_OR
+        | Op::LOGICAL_XOR
+        | Op::POW
+        | Op::SUB
+        | Op::EQUAL
+        | Op::GREATER
+        | Op::GREATER_EQUAL => &["input1", "input2"],
+        Op::ARITHMETIC_RIGHT_SHIFT => &["round", "input1", "input2"],
+        Op::MAXIMUM | Op::MINIMUM => &["nan_mode", "input1", "input2"],
+        Op::MUL => &["input1", "input2", "shift"],
+        Op::TABLE => &["input1", "table"],
+        Op::ABS
+        | Op::BITWISE_NOT
+        | Op::CEIL
+        | Op::CLZ
+        | Op::COS
+        | Op::EXP
+        | Op::FLOOR
+        | Op::LOG
+        | Op::LOGICAL_NOT
+        | Op::RECIPROCAL
+        | Op::RSQRT
+        | Op::SIN => &["input1"],
+        Op::NEGATE => &["input1", "input1_zp", "output_zp"],
+        Op::SELECT => &["input1", "input2", "input3"],
+        Op::REDUCE_ALL | Op::REDUCE_ANY | Op::REDUCE_PRODUCT | Op::REDUCE_SUM => &["axis", "input"],
+        Op::CONCAT | Op::REVERSE => &["axis", "input1"],
+        Op::PAD => &["input1", "padding", "pad_const"],
+        Op::RESHAPE => &["input1", "shape"],
+        Op::SLICE => &["input1", "start", "size"],
+        Op::TILE => &["input1", "multiples"],
+        Op::TRANSPOSE => &["perms", "input1"],
+        Op::GATHER => &["values", "indices"],
+        Op::SCATTER => &["values_in", "indices", "input"],
+        Op::RESIZE => &["mode", "input", "scale", "offset", "border"],
+        Op::RESCALE => &[
+            "scale32",
+            "rounding_mode",
+            "per_channel",
+            "input_unsigned",
+            "output_unsigned",
+            "input",
+            "multiplier",
+            "shift",
+            "input_zp",
+            "output_zp",
+        ],
+        _ => return None,
+    };
+    Some((op.name()?, operands))
 }
-
-/// The operands of each operator.
-static OPERANDS: [&[&str]; 66] = [
-    EXTREME_OF,
-    &["kernel", "stride", "pad", "acc_type", "input", "input_zp", "output_zp"],
-    CONVOLUTION,
-    CONVOLUTION,
-    CONVOLUTION,
-    &["inverse", "local_bound", "input_real", "input_imag"],
-    &["A", "B", "A_zp", "B_zp"],
-    &["kernel", "stride", "pad", "nan_mode", "input"],
-    &["local_bound", "input_real"],
-    &[
-        "out_pad",
-        "stride",
-        "acc_type",
-        "local_bound",
-        "input",
-        "weight",
-        "bias",
-        "input_zp",
-        "weight_zp",
-    ],
-    &["min_val", "max_val", "nan_mode", "input"],
-    INPUT,
-    INPUT,
-    INPUT,
-    TWO,
-    &["round", "input1", "input2"],
-    TWO,
-    TWO,
-    TWO,
-    TWO,
-    TWO,
-    TWO,
-    TWO,
-    TWO,
-    TWO,
-    EXTREME,
-    EXTREME,
-    &["input1", "input2", "shift"],
-    TWO,
-    TWO,
-    &["input1", "table"],
-    ONE,
-    ONE,
-    ONE,
-    ONE,
-    ONE,
-    ONE,
-    ONE,
-    ONE,
-    ONE,
-    &["input1", "input1_zp", "output_zp"],
-    ONE,
-    ONE,
-    ONE,
-    &["input1", "input2", "input3"],
-    TWO,
-    TWO,
-    TWO,
-    REDUCTION,
-    REDUCTION,
-    EXTREME_OF,
-    EXTREME_OF,
-    REDUCTION,
-    REDUCTION,
-    &["axis", "input1"],
-    &["input1", "padding", "pad_const"],
-    &["input1", "shape"],
-    &["axis", "input1"],
-    &["input1", "start", "size"],
-    &["input1", "multiples"],
-    &["perms", "input1"],
-    &["values", "indices"],
-    &["values_in", "indices", "input"],
-    &["mode", "input", "scale", "offset", "border"],
-    INPUT,
-    &[
-        "scale32",
-        "rounding_mode",
-        "per_channel",
-        "input_unsigned",
-        "output_unsigned",
-        "input",
-        "multiplier",
-        "shift",
-        "input_zp",
-        "output_zp",
-    ],
-];
-
-const ONE: &[&str] = &["input1"];
-const TWO: &[&str] = &["input1", "input2"];
-const CONVOLUTION: &[&str] = &[
-    "pad",
-    "stride",
-    "dilation",
-    "acc_type",
-    "local_bound",
-    "input",
-    "weight",
-    "bias",
-    "input_zp",
-    "weight_zp",
-];
-const REDUCTION: &[&str] = &["axis", "input"];
-const INPUT: &[&str] = &["input"];
-const EXTREME: &[&str] = &["nan_mode", "input1", "input2"];
-const EXTREME_OF: &[&str] = &["axis", "nan_mode", "input"];
