@@ -172,7 +172,6 @@ impl Check {
         // An output must not replace what the check has read.
         let mut inputs = files.clone();
         inputs.extend(accepted.iter().chain(self.build.files(settings.policy.release())).cloned());
-        inputs.extend(config.path().map(Path::to_owned));
         let addresses = found.iter().map(|found| found.path.clone());
         let addresses: Vec<_> =
             addresses.chain(with.iter().map(|(path, _)| path.to_path_buf())).collect();
@@ -329,7 +328,7 @@ impl Check {
     ) -> Result<(), Problem> {
         let format = if self.json { OutputFormat::Json } else { self.format };
         let content = if format == OutputFormat::Text { Content::Text } else { Content::Plain };
-        let mut out = Output::beside(common.output.as_deref(), content, files)?;
+        let mut out = Output::beside(common.output.as_deref(), content, files)?.with_answer();
         match format {
             OutputFormat::Text => {
                 let written = show::write(checked, &mut out).and_then(|()| summary.write(&mut out));

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::Common;
 use super::input;
+use super::output::Output;
 use super::problem::{Problem, Status, note};
 use super::text::name_of;
 
@@ -68,18 +69,15 @@ impl ConfigArguments {
         if self.no_config {
             return Ok(Config::default());
         }
-        if let Some(path) = &self.config {
-            return Config::read(path);
+        let found = if self.config.is_some() { None } else { nearest() };
+        if let Some(path) = found.as_deref().filter(|_| !common.quiet) {
+            note(&format!("settings of {}", name_of(path)));
         }
-        match nearest() {
-            None => Ok(Config::default()),
-            Some(path) => {
-                if !common.quiet {
-                    note(&format!("settings of {}", name_of(&path)));
-                }
-                Config::read(&path)
-            }
-        }
+        let Some(path) = self.config.as_deref().or(found.as_deref()) else {
+            return Ok(Config::default());
+        };
+        Output::spares(common.output.as_deref(), path)?;
+        Config::read(path)
     }
 }
 
@@ -94,11 +92,6 @@ impl Config {
     pub(super) fn baseline(&self) -> Option<PathBuf> {
         let folder = self.path.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
         Some(folder.join(self.check.baseline.as_ref()?))
-    }
-
-    /// Returns the path of the file; `None` if there are no settings.
-    pub(super) fn path(&self) -> Option<&Path> {
-        self.path.as_deref()
     }
 }
 

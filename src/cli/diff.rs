@@ -119,7 +119,7 @@ impl Diff {
         input::once(&paths)?;
         let format = if self.json { OutputFormat::Json } else { self.format };
         let content = if format == OutputFormat::Text { Content::Text } else { Content::Plain };
-        let mut out = Output::beside(common.output.as_deref(), content, &paths)?;
+        let mut out = Output::beside(common.output.as_deref(), content, &paths)?.with_answer();
         let open = |path: &PathBuf| Input::open(path, &common.limits());
         let all = |paths: &[PathBuf]| paths.iter().map(open).collect::<Result<Vec<_>, _>>();
         let (before, after) = (open(&self.before)?, open(&self.after)?);

@@ -2,6 +2,7 @@
 
 use core::fmt::{self, Write};
 use std::fs;
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -106,12 +107,13 @@ impl Blobs {
             Self::Hash => Some(format!("{{\"sha256\": \"{}\", \"len\": {}}}", hash(), blob.len())),
             Self::Folder(folder) => {
                 // The file is named by its hash, so that equal blobs share a file.
-                let name = format!("{}.bin", hash());
-                let path = folder.join(&name);
-                if let Err(error) = write_new(&path, |out| out.bytes(blob)) {
-                    problem.get_or_insert(error);
+                match write_new(folder, &hash(), |out| out.bytes(blob)) {
+                    Ok(name) => Some(format!("{{\"file\": \"{name}\"}}")),
+                    Err(error) => {
+                        problem.get_or_insert(error);
+                        None
+                    }
                 }
-                Some(format!("{{\"file\": \"{name}\"}}"))
             }
         }
     }
@@ -270,16 +272,40 @@ fn refuse_blob_name(output: Option<&Path>, folder: &Path) -> Result<(), Problem>
     Err(Problem::Usage(message.into()))
 }
 
-/// Writes the file at `path` unless it exists. Its name is the hash of its contents, so an existing
-/// file is the same.
+/// Writes the file of a blob with this SHA-256, after which it is named. An existing file must have these bytes: those
+/// of a dump may be changed.
 fn write_new(
-    path: &Path,
+    folder: &Path,
+    digest: &str,
     write: impl FnOnce(&mut Output) -> Result<(), Problem>,
-) -> Result<(), Problem> {
-    if fs::symlink_metadata(path).is_ok() {
-        return Ok(());
+) -> Result<String, Problem> {
+    let name = format!("{digest}.bin");
+    let path = folder.join(&name);
+    if fs::symlink_metadata(&path).is_ok() {
+        let io = |error| Problem::io(name_of(&path), error);
+        if path.is_file() && sha256(fs::File::open(&path).map_err(io)?).map_err(io)? == digest {
+            return Ok(name);
+        }
+        let message =
+            "this file has other bytes than its name says: remove it, or give another folder";
+        return Err(Problem::Absent { file: name_of(&path), message: message.into() });
     }
-    let mut out = Output::open(Some(path), Content::Bytes)?;
+    let mut out = Output::open(Some(&path), Content::Bytes)?;
     write(&mut out)?;
-    out.finish()
+    out.finish()?;
+    Ok(name)
+}
+
+/// Returns the SHA-256 of a file.
+fn sha256(file: impl Read) -> io::Result<String> {
+    let (mut file, mut hash) = (BufReader::with_capacity(1 << 16, file), Sha256::new());
+    loop {
+        let bytes = file.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok(hex(&hash.finalize()));
+        }
+        hash.update(bytes);
+        let len = bytes.len();
+        file.consume(len);
+    }
 }

@@ -131,7 +131,7 @@ impl Edit {
         let others = others.collect::<Result<Vec<_>, _>>()?;
         let data = self.set_data.iter().map(|(key, path)| Ok((key.as_str(), Data::open(path)?)));
         let data = data.collect::<Result<Vec<_>, Problem>>()?;
-        let known = save::report(&input.opened.file(), &limits);
+        let known = save::report(&input.opened, &input.name, &limits)?;
         let output = match (self.in_place, &common.output) {
             (true, _) if file.as_os_str() == "-" => {
                 return Err(Problem::Usage("standard input cannot be replaced: use -o".into()));
@@ -405,8 +405,7 @@ fn refuse_lost_data(
     let [new, _] = &both;
     for program in programs {
         let unresolved = |data: &[Ptd<'_>]| {
-            let rules = ["external-unresolved", "delegate-key-unresolved"];
-            let found = count_with(&program.opened, data, &rules, limits);
+            let found = count_with(&program.opened, data, &save::DATA_ELSEWHERE, limits);
             found.map_err(|error| Problem::io(name_of(path), io::Error::other(error)))
         };
         if unresolved(&both)? < unresolved(slice::from_ref(new))? {

@@ -141,7 +141,7 @@ impl Embed {
             }
         }
         let content = if format == EmbedFormat::Text { Content::Text } else { Content::Plain };
-        let mut out = Output::beside(common.output.as_deref(), content, &inputs)?;
+        let mut out = Output::beside(common.output.as_deref(), content, &inputs)?.with_answer();
         self.write(format, (&input, &needs), fit, &mut out)?;
         out.finish()?;
         Ok(status)

@@ -193,6 +193,13 @@ impl Graph {
         if self.is_explorer() {
             return self.run_explorer(common);
         }
+        for (option, is_given) in [("--stats", self.stats), ("--etrecord", self.etrecord.is_some())]
+        {
+            if is_given {
+                let message = format!("{option} is for --format model-explorer");
+                return Err(Problem::Usage(message.into()));
+            }
+        }
         let input = Input::open(&self.file, &common.limits())?;
         let file = input.opened.file();
         let File::Pte(pte) = &file else {

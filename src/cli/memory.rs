@@ -207,7 +207,7 @@ impl Memory {
             MemoryFormat::Text => Content::Text,
             MemoryFormat::Json | MemoryFormat::Svg => Content::Plain,
         };
-        let mut out = Output::beside(common.output.as_deref(), content, &self.files)?;
+        let mut out = Output::beside(common.output.as_deref(), content, &self.files)?.with_answer();
         let mut judge = Judge { budgets: &budgets, met: Vec::new(), over: 0, quiet: common.quiet };
         let open = |path: &Path| self.open(path, !budgets.is_empty(), common);
         let status =

@@ -87,7 +87,7 @@ impl Ops {
             return Err(Problem::Usage(message.into()));
         }
         let content = if format == OutputFormat::Text { Content::Text } else { Content::Plain };
-        let mut out = Output::beside(common.output.as_deref(), content, &inputs)?;
+        let mut out = Output::beside(common.output.as_deref(), content, &inputs)?.with_answer();
         let list = self.against.as_ref().map(|list| list.read(NEWEST)).transpose()?;
         let report = self.method.as_ref().map(UsageReport::of_method);
         let (mut report, mut refused) = (report.unwrap_or_default(), Refusals::default());

@@ -28,6 +28,8 @@ pub(super) struct Output {
     /// Removes colours from the output.
     strip: Option<StripBytes>,
     failed: Option<io::Error>,
+    /// Whether the verb goes on after the reader of a stream has closed it.
+    outlives_reader: bool,
 }
 
 enum Target {
@@ -70,6 +72,7 @@ impl Output {
                 target: Target::Stream(io::BufWriter::new(out)),
                 strip,
                 failed: None,
+                outlives_reader: false,
             });
         };
         let name = super::text::name_of(path);
@@ -90,11 +93,11 @@ impl Output {
             _ => {
                 let file = fs::File::options().write(true).open(path).map_err(problem)?;
                 let target = Target::Stream(io::BufWriter::new(Box::new(file)));
-                return Ok(Self { name, target, strip, failed: None });
+                return Ok(Self { name, target, strip, failed: None, outlives_reader: false });
             }
         };
         let target = Target::File(AtomicFile::create(path).map_err(problem)?);
-        Ok(Self { name, target, strip, failed: None })
+        Ok(Self { name, target, strip, failed: None, outlives_reader: false })
     }
 
     /// Opens an output as [`open`](Self::open) does, but refuses to overwrite one of `inputs`.
@@ -103,15 +106,39 @@ impl Output {
         content: Content,
         inputs: &[PathBuf],
     ) -> Result<Self, Problem> {
-        if let Some(path) = path
-            && path.is_file()
-            && inputs.iter().any(|input| is_same(input, path))
-        {
-            let name = super::text::name_of(path);
-            let message = format!("{name} is also an input, and would be overwritten");
-            return Err(Problem::Usage(message.into()));
-        }
+        inputs.iter().try_for_each(|input| Self::spares(path, input))?;
         Self::open(path, content)
+    }
+
+    /// Refuses an output at `path` that would overwrite an input.
+    pub(super) fn spares(path: Option<&Path>, input: &Path) -> Result<(), Problem> {
+        match path.filter(|path| path.is_file() && is_same(input, path)) {
+            None => Ok(()),
+            Some(path) => {
+                let name = super::text::name_of(path);
+                let message = format!("{name} is also an input, and would be overwritten");
+                Err(Problem::Usage(message.into()))
+            }
+        }
+    }
+
+    /// Returns the output of a verb whose exit status is an answer. If a reader such as `head` closes a stream, the
+    /// rest is thrown away, and the verb goes on to its status.
+    pub(super) fn with_answer(self) -> Self {
+        Self { outlives_reader: true, ..self }
+    }
+
+    /// Throws away what follows, if the reader of a stream has closed it and the verb goes on.
+    fn outlived<T>(&mut self, result: io::Result<T>, done: T) -> io::Result<T> {
+        match (&self.target, result) {
+            (Target::Stream(_), Err(error))
+                if self.outlives_reader && error.kind() == io::ErrorKind::BrokenPipe =>
+            {
+                self.target = Target::Stream(io::BufWriter::new(Box::new(io::sink())));
+                Ok(done)
+            }
+            (_, result) => result,
+        }
     }
 
     /// Returns whether anything was written to standard output or to a device.
@@ -172,9 +199,13 @@ impl Output {
     /// Completes the output. A file gets its final name.
     pub(super) fn finish(mut self) -> Result<(), Problem> {
         let name = core::mem::take(&mut self.name);
+        let flushed = match self.target {
+            Target::Stream(_) => self.flush(),
+            Target::File(_) => Ok(()),
+        };
         let done = match (self.failed, self.target) {
             (Some(error), _) => Err(error),
-            (None, Target::Stream(mut out)) => out.flush(),
+            (None, Target::Stream(_)) => flushed,
             (None, Target::File(file)) => file.commit(),
         };
         done.map_err(|error| Problem::io(name, error))
@@ -190,20 +221,22 @@ impl Write for Output {
             }
             Target::File(file) => file,
         };
-        match &mut self.strip {
+        let written = match &mut self.strip {
             None => target.write(bytes),
             Some(strip) => {
-                strip.strip_next(bytes).try_for_each(|plain| target.write_all(plain))?;
-                Ok(bytes.len())
+                let mut plain = strip.strip_next(bytes);
+                plain.try_for_each(|plain| target.write_all(plain)).map(|()| bytes.len())
             }
-        }
+        };
+        self.outlived(written, bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.target {
+        let flushed = match &mut self.target {
             Target::Stream(out) => out.flush(),
             Target::File(file) => file.flush(),
-        }
+        };
+        self.outlived(flushed, ())
     }
 }
 

@@ -231,11 +231,14 @@ impl fmt::Display for Problem {
 fn help(error: &Error) -> &'static str {
     let ErrorKind::OtherFormat { format } = error.kind() else { return error.kind().help() };
     match format {
-        ForeignFormat::Payload(_) | ForeignFormat::Ptn | ForeignFormat::EtRecord => {
-            "`pte info`, `check`, `size`, `map`, `dump` and `extract` take this file; other verbs take the program."
+        ForeignFormat::Payload(_) => {
+            "`pte info`, `check`, `size`, `map`, `tensors`, `dump`, `extract` and `graph --format model-explorer` take this file; other verbs take the program."
+        }
+        ForeignFormat::Ptn | ForeignFormat::EtRecord => {
+            "`pte info`, `check`, `size`, `map`, `dump`, `extract` and `graph --format model-explorer` take this file; other verbs take the program."
         }
         ForeignFormat::EtDump => {
-            "`pte profile`, `info`, `check`, `size`, `map`, `dump` and `extract` take this file; other verbs take the program."
+            "`pte profile`, `info`, `check`, `size`, `map`, `dump`, `extract` and `graph --format model-explorer` take this file; other verbs take the program."
         }
         _ => error.kind().help(),
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use pte::check::{Checker, Report};
 use pte::model::{Amplified, Image, ModelError};
 use pte::quoted::UntrustedString;
-use pte::{File, Handle, Limits, OpenError};
+use pte::{Handle, Limits, OpenError, Source};
 
 use super::output::{Content, Output};
 use super::problem::{Problem, note};
@@ -77,6 +77,9 @@ pub(super) fn over_budget(error: &Amplified) -> UntrustedString {
     format!("{error}; if you trust the input, raise --max-amplification").into()
 }
 
+/// The rules on data that may be in another file.
+pub(super) const DATA_ELSEWHERE: [&str; 2] = ["external-unresolved", "delegate-key-unresolved"];
+
 /// Refuses a file, called `name`, if it has an Error that the report `before` does not have.
 pub(super) fn refuse_new_errors(
     opened: &Handle<Image<'_>>,
@@ -84,15 +87,22 @@ pub(super) fn refuse_new_errors(
     before: &Report,
     limits: &Limits,
 ) -> Result<(), Problem> {
-    let report = report(&opened.file(), limits);
-    let Some(id) = report.new_errors(before).next().map(|rule| rule.id) else { return Ok(()) };
+    let report = report(opened, name, limits)?;
+    // Data that is in other files now is judged with these (`refuse_lost_data`).
+    let mut new = report.new_errors(before).filter(|rule| !DATA_ELSEWHERE.contains(&rule.id));
+    let Some(id) = new.next().map(|rule| rule.id) else { return Ok(()) };
     let message = format!(
         "the result would have a new Error, {id}: nothing is written (see pte explain {id})"
     );
     Err(Problem::Absent { file: name.into(), message: message.into() })
 }
 
-/// Returns a report of the rules on the tables of a file.
-pub(super) fn report(file: &File<'_>, limits: &Limits) -> Report {
-    Checker::new().limits(*limits).check_tables(file)
+/// Returns a report of the rules on a file, called `name`, without other files.
+pub(super) fn report<S: Source<Error: core::error::Error>>(
+    opened: &Handle<S>,
+    name: &UntrustedString,
+    limits: &Limits,
+) -> Result<Report, Problem> {
+    let report = Checker::new().limits(*limits).check(opened);
+    report.map_err(|error| Problem::io(name.clone(), io::Error::other(error.to_string())))
 }

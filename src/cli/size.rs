@@ -73,7 +73,8 @@ impl Size {
         let budget = self.budget(common)?;
         input::once(self.files.iter().chain(&self.against))?;
         let inputs: Vec<_> = self.files.iter().chain(&self.against).cloned().collect();
-        let mut out = Output::beside(common.output.as_deref(), self.format.content(), &inputs)?;
+        let mut out =
+            Output::beside(common.output.as_deref(), self.format.content(), &inputs)?.with_answer();
         let base = self.against.as_deref().map(|path| self.read(path, common, None)).transpose()?;
         let (mut all, mut refused) = (Vec::new(), Refusals::default());
         let mut status = Status::Good;

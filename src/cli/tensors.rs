@@ -15,7 +15,7 @@ use pte::tensors::{
     self, ConstantRow, DocumentRow, KeyRequest, QuantizationRecord, TensorDocumentWriter,
     TensorPlace, TensorRow, TensorStorage, datatype_name,
 };
-use pte::{Backend, File, ForeignFormat};
+use pte::{File, ForeignFormat};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -157,7 +157,7 @@ impl Tensors {
     fn open(&self, path: &Path, common: &Common) -> Result<Opened, Problem> {
         let (name, limits) = (name_of(path), common.limits());
         let bytes = Bytes::open(path, &name, Streams::ModelsAndTables)?;
-        let has_constants = |of| matches!(of, ForeignFormat::Payload(of) if lists_constants(of));
+        let has_constants = |of| matches!(of, ForeignFormat::Payload(of) if of.graph_detail() >= Some(Detail::Constants));
         let mut input = match bytes.foreign_format(&name)? {
             Some(format) if has_constants(format) => match AnyInput::of(bytes, name, &limits)? {
                 AnyInput::Other(other) if self.method.is_none() => {
@@ -204,7 +204,7 @@ impl Tensors {
         if unknown > 0 && !common.quiet {
             let delegates = text::count(unknown, "delegate");
             note(&format!(
-                "the weights of {delegates} are not known: their payloads do not say what constants are"
+                "the weights of {delegates} are not known: their payloads do not say which constants are weights"
             ));
         }
         Ok(is_found)
@@ -612,16 +612,11 @@ fn quantized(record: &QuantizationRecord) -> String {
     text
 }
 
-/// Returns the number of delegates whose payloads have no known constants.
+/// Returns the number of delegates whose weights are not known.
 fn unknown_delegates(file: &File<'_>, payloads: &[PayloadContents]) -> u64 {
     let File::Pte(pte) = file else { return 0 };
-    let known = payloads.iter().filter(|one| lists_constants(one.backend));
+    let known = payloads.iter().filter(|one| one.backend.graph_detail() >= Some(Detail::Weights));
     let known: BTreeSet<_> = known.map(|one| (one.range.start, one.range.end)).collect();
     let all = pte.payloads().filter_map(Result::ok).map(|payload| payload.range());
     text::wide(all.filter(|range| !known.contains(&(range.start, range.end))).count())
-}
-
-/// Returns whether the constants in payloads of a backend are known one by one.
-fn lists_constants(backend: Backend) -> bool {
-    backend.graph_detail() == Some(Detail::Constants)
 }

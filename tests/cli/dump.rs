@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{BASIC, LINEAR, good, json, pte, sha256};
+use super::{BASIC, LINEAR, good, json, pte, sha256, text};
 use crate::support::files;
 use crate::support::snapshot::assert_snapshot;
 
@@ -94,4 +94,26 @@ fn a_payload_that_cannot_be_read_has_a_reason_in_place_of_tables() {
     bytes[at + 10] = 32;
     fs::write(&alone, &bytes[at..]).unwrap();
     assert_eq!(status(&["dump", "--container", alone.to_str().unwrap()]), Some(2));
+}
+
+/// The file of a blob has its hash as name. One whose bytes were changed since is not taken for it.
+#[test]
+fn blob_that_was_changed_is_not_taken_for_the_one_of_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let [blobs, out] = ["blobs", "out.json"].map(|name| folder.path().join(name));
+    let dir = format!("dir={}", blobs.display());
+    let args = ["dump", "--container", "--blobs", &dir, LINEAR, "-o", out.to_str().unwrap()];
+    good(&args);
+    good(&args);
+    let blob = fs::read_dir(&blobs).unwrap().next().unwrap().unwrap().path();
+    for break_it in [&(|| fs::write(&blob, b"changed").unwrap()) as &dyn Fn(), &|| {
+        fs::remove_file(&blob).unwrap();
+        fs::create_dir(&blob).unwrap();
+    }] {
+        break_it();
+        let done = pte(&args);
+        assert_eq!(done.status.code(), Some(1));
+        let message = text(&done.stderr);
+        assert!(message.contains("other bytes than its name says"), "{message}");
+    }
 }

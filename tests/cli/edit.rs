@@ -525,3 +525,78 @@ fn several_programs_get_one_ptd() {
     assert!(text(&same.stderr).contains("has the name of another program"));
     assert!(!folder.path().join("other").exists(), "nothing is written");
 }
+
+/// Data of a program that moves nothing out, since its constants are outside already, is not replaced by that of
+/// another program under the same key.
+#[test]
+fn programs_with_one_key_do_not_lose_the_data_of_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["one.pte", "other.pte", "w.ptd"].map(|name| folder.path().join(name));
+    let [one, other, data] = paths.each_ref().map(|path| path.to_str().unwrap());
+    let linear = files::read(LINEAR).unwrap();
+    fs::write(one, &linear).unwrap();
+    let mut changed = linear;
+    changed[0x680..0x6c0].fill(0);
+    fs::write(other, changed).unwrap();
+    good(&["-q", "edit", one, "--externalize", "constants", "--in-place", "--ptd", data]);
+    let before = fs::read(data).unwrap();
+    let args = ["edit", one, other, "--externalize", "constants", "--in-place", "--ptd", data];
+    let done = pte(&args);
+    assert_eq!(done.status.code(), Some(2), "{}", text(&done.stderr));
+    assert!(text(&done.stderr).contains("a program keeps it, and another moves it out"));
+    assert!(fs::read(data).unwrap() == before);
+}
+
+/// A key in the program and in the `.ptd` has other data in each: neither is lost.
+#[test]
+fn inline_does_not_replace_data_of_the_program() {
+    let sample = "tests/data/pte/xnn_gpt.pte";
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["p.pte", "p.ptd", "o.ptd", "out.pte", "six"].map(|name| folder.path().join(name));
+    let [program, data, other, out, six] = paths.each_ref().map(|path| path.to_str().unwrap());
+    good(&["-q", "edit", sample, "--externalize", "data", "-o", program, "--ptd", data]);
+    let key = json(&["tensors", "--json", data])["tensors"][0]["key"].as_str().unwrap().to_owned();
+    fs::write(six, b"sixsix").unwrap();
+    let set = format!("{key}={six}");
+    good(&["-q", "edit", data, "--set-data", &set, "-o", other]);
+    for args in [
+        &["edit", sample, "--inline", other, "-o", out][..],
+        &["edit", program, "--inline", data, "--inline", other, "-o", out],
+    ] {
+        let done = pte(args);
+        assert_eq!(done.status.code(), Some(1), "{args:?}");
+        assert!(text(&done.stderr).contains("duplicate key"), "{}", text(&done.stderr));
+    }
+    good(&["-q", "edit", program, "--inline", data, "--inline", data, "-o", out]);
+    assert_eq!(pte(&["diff", sample, out]).status.code(), Some(0));
+}
+
+/// The rules on payloads hold for what is written too: here a delegate whose named data is too short.
+#[test]
+fn edit_that_a_payload_does_not_fit_is_refused() {
+    let sample = "tests/data/pte/xnn_gpt.pte";
+    let folder = tempfile::tempdir().unwrap();
+    let [out, six] = ["out.pte", "six"].map(|name| folder.path().join(name));
+    fs::write(&six, b"sixsix").unwrap();
+    let tensors = json(&["tensors", "--json", sample]);
+    let rows = tensors["tensors"].as_array().unwrap();
+    let key = rows.iter().find(|row| row["storage"] == "blob").unwrap()["key"].as_str().unwrap();
+    let set = format!("{key}={}", six.display());
+    let done = pte(&["edit", sample, "--set-data", &set, "-o", out.to_str().unwrap()]);
+    assert_eq!(done.status.code(), Some(1));
+    assert!(text(&done.stderr).contains("delegate-key-short"), "{}", text(&done.stderr));
+    assert!(!out.exists());
+}
+
+#[test]
+fn constants_that_moved_out_and_back_leave_nothing_behind() {
+    let sample = "tests/data/pte/v0.2.0_xnn_all_inline.pte";
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["n.pte", "i.pte"].map(|name| folder.path().join(name));
+    let [named, inside] = paths.each_ref().map(|path| path.to_str().unwrap());
+    good(&["-q", "edit", sample, "--payload-constants", "named", "-o", named]);
+    good(&["-q", "edit", named, "--payload-constants", "inside", "-o", inside]);
+    let found = json(&["check", "--no-config", "--json", inside])["files"][0]["findings"].clone();
+    let rules = found.as_array().unwrap().iter().map(|finding| finding["rule"].clone());
+    assert!(!rules.into_iter().any(|rule| rule == "trailing-bytes"), "{found}");
+}

@@ -108,6 +108,23 @@ fn closed_pipe_is_no_error() {
     assert_eq!((done.status.code(), done.stderr.as_slice()), (Some(0), &b""[..]));
 }
 
+/// A gate such as `pte check … | head` must see the verdict.
+#[test]
+fn closed_pipe_keeps_the_status_of_an_answer() {
+    for args in [
+        &["check", "--no-config", "tests/data/pte/synth_all_seg.pte"][..],
+        &["diff", LINEAR, "tests/data/pte/xnn_gpt.pte"],
+        &["size", "--budget", "1", "--no-config", LINEAR],
+        &["memory", "--budget", "1", "--no-config", LINEAR],
+    ] {
+        let mut command = command();
+        command.args(args).current_dir(env!("CARGO_MANIFEST_DIR"));
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        assert_eq!(child.wait().unwrap().code(), Some(1), "{args:?}");
+    }
+}
+
 #[test]
 fn color_is_used_only_on_request() {
     assert!(!good(&["info", LINEAR]).contains('\u{1b}'), "not on a pipe");
@@ -257,5 +274,20 @@ fn a_limit_on_the_size_of_files_is_reported() {
         assert_eq!(done.status.code(), Some(3), "{args}: {said}");
         assert!(said.contains("File too large"), "{args}: {said}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{args}");
+    }
+}
+
+/// The settings of a verb are an input too.
+#[test]
+fn settings_are_not_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = folder.path().join("pte.toml");
+    let settings = settings.to_str().unwrap();
+    for verb in ["check", "size", "memory"] {
+        fs::write(settings, "").unwrap();
+        let done = pte(&[verb, LINEAR, "--config", settings, "-o", settings]);
+        assert_eq!(done.status.code(), Some(2), "{verb}");
+        assert!(text(&done.stderr).contains("pte.toml is also an input"), "{verb}");
+        assert_eq!(fs::read(settings).unwrap(), b"", "{verb}");
     }
 }

@@ -80,8 +80,7 @@ impl<'d> ContainerWriter<'d> {
         let digest = self.digest(range.clone())?;
         match self.blobs {
             Blobs::Folder(folder) => {
-                let name = format!("{digest}.bin");
-                write_new(&folder.join(&name), |file| self.input.copy(range, file))?;
+                let name = write_new(folder, &digest, |file| self.input.copy(range, file))?;
                 out.bytes(format!("{{\"file\": \"{name}\"}}").as_bytes())
             }
             _ => out.bytes(format!("{{\"sha256\": \"{digest}\", \"len\": {len}}}").as_bytes()),

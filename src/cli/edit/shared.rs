@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use pte::File;
 use pte::check::Report;
-use pte::model::{ExternalError, SharedPtd};
+use pte::model::{ExternalError, PtdModel, SharedPtd};
 
 use super::{Data, Edit, current, proven, refuse_hard_links, refuse_lost_data, refuse_unused};
 use crate::Common;
@@ -57,16 +57,15 @@ impl Edit {
             };
             let mut model = self.model(input, &pte, common)?;
             let mut notes = Vec::new();
-            if let Some(ptd) =
-                self.program(input, &mut model, &ptds, &data, (&limits, &mut notes))?
-            {
-                let lengths = ptd.segments.iter().map(pte::model::Blob::len);
-                moved = lengths.fold(moved, u64::saturating_add);
-                shared.add(&mut model, ptd, &limits).map_err(|error| clash(input, &error))?;
-            }
+            let ptd = self.program(input, &mut model, &ptds, &data, (&limits, &mut notes))?;
+            // The keys of a program that moves nothing out stay as well.
+            let ptd = ptd.unwrap_or_else(PtdModel::empty);
+            let lengths = ptd.segments.iter().map(pte::model::Blob::len);
+            moved = lengths.fold(moved, u64::saturating_add);
+            shared.add(&mut model, ptd, &limits).map_err(|error| clash(input, &error))?;
             let name = &input.name;
             done.extend(notes.into_iter().map(|text| format!("{name}: {text}")));
-            models.push((input, model, save::report(&File::Pte(pte), &limits)));
+            models.push((input, model, save::report(&input.opened, &input.name, &limits)?));
         }
         let ptd = shared.finish().map_err(|error| {
             Problem::Usage(format!("{error}: a program keeps it, and another moves it out").into())

@@ -95,7 +95,9 @@ impl<R: RootNode> FileModel<'_, R> {
                 false => Err(ModelError::HeaderMissing),
             };
         }
-        if segment_base_offset.is_none() && are_nowhere(order) {
+        // Upstream's writer of programs gives no base where there are no segments.
+        let has_none = order.is_empty() && R::SCHEMA.extension == "pte";
+        if segment_base_offset.is_none() && (has_none || are_nowhere(order)) {
             let end = size.checked_add(padding).ok_or(ModelError::TooLarge)?;
             let data_size = if padding == 0 { 0 } else { end };
             return Ok(Frame { base: 0, data_size, end, is_nowhere: true });

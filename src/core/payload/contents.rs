@@ -229,7 +229,7 @@ impl PayloadContents {
             Places { data: &graph.data, named, start: range.start, keys: BTreeMap::new() };
         let readers = graph.readers();
         let (mut constants, mut uses) = (Vec::new(), Vec::new());
-        if graph.detail == Detail::Constants {
+        if graph.detail >= Detail::Constants {
             let values =
                 graph.used_values().filter_map(|value| Some((value, graph.data_of(value)?)));
             constants.extend(values.map(|(value, data)| {

@@ -62,6 +62,8 @@ pub enum Detail {
     Values,
     /// Also each constant, with its quantization and its reader.
     Constants,
+    /// Also which constants are weights.
+    Weights,
 }
 
 /// A node of a graph: a call of an operator.

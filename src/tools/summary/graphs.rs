@@ -156,12 +156,13 @@ impl Counts {
             let count = datatypes.entry((value.datatype.name(), quantization)).or_default();
             *count = count.saturating_add(1);
         }
-        let has_weights = graph.detail >= Detail::Constants;
+        let has_constants = graph.detail >= Detail::Constants;
+        let has_weights = graph.detail >= Detail::Weights;
         let mut weights = has_weights.then(|| self.weights.get_or_insert_default());
         let (data, mut seen) = (self.data.get_or_insert_default(), SeenKeys::new());
         let readers = graph.readers();
         for one in &graph.data {
-            if has_weights && one.value.is_none() {
+            if has_constants && one.value.is_none() {
                 continue;
             }
             let reader = one.value.filter(|_| !one.is_scales).and_then(|value| readers.get(value));

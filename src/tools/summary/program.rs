@@ -251,7 +251,7 @@ pub struct GraphSummary {
     /// and each range counts once.
     pub constants: Option<DataAmount>,
     /// The weights among the constants, grouped by datatype, the groups with most bytes first; `None` unless
-    /// each constant of the graphs is known.
+    /// the graphs say which constants are weights.
     pub weights: Option<Vec<WeightSummary>>,
     /// The part of `constants` whose key is not in the file's named data. The bytes are in a `.ptd`, or for a
     /// standalone payload in a program.

@@ -56,7 +56,7 @@ impl UsageReport {
             let backend = UntrustedString::from(payload.id().unwrap_or_default());
             for (nth, node) in (0u32..).zip(&graph.nodes) {
                 let usage = self.node(&backend, graph.operator(node));
-                if graph.detail == Detail::Constants {
+                if graph.detail >= Detail::Constants {
                     let (reads, writes) = graph.operands(nth);
                     let values = reads.iter().filter(|&&id| id != NO_ID).chain(writes);
                     let values = values.filter_map(|&id| graph.value(id));

@@ -21,7 +21,7 @@ pub(in crate::payload) static FORMAT: Format = Format {
     schema: &desc::SCHEMA,
     identifiers: &magic::XNNPACK_GRAPH,
     header: XnnpackHeader::FIELDS,
-    detail: Detail::Constants,
+    detail: Detail::Weights,
     parts: |head, len| {
         let XnnpackParts { graph, constants, .. } = XnnpackParts::of(head, len)?;
         Ok(Parts { graph, constants, section: None })
