@@ -183,10 +183,9 @@ fn genuine_files_take_few_steps() {
 }
 
 /// The sizes `n` that a file of each family is made with.
-const SIZES: [usize; 4] = [256, 512, 1024, 2048];
-/// The largest growth of the cost relative to the size when `n` doubles. n log n needs slightly
-/// more than 1, and n² needs 2.
-const MOST_GROWTH: f64 = 1.3;
+pub(crate) const SIZES: [usize; 2] = [256, 1024];
+/// The largest growth of the cost relative to the size when `n` is four times as large. n log n needs 1.25, and n² 4.
+pub(crate) const MOST_GROWTH: f64 = 1.4;
 /// The largest allowed cost per byte, divided by the binary logarithm of the size.
 const MOST_STEPS: f64 = 5.0;
 /// The largest allowed cost per byte of a genuine file.

@@ -127,7 +127,7 @@ fn alignment_of_calls_of_two_kinds_is_not_quadratic() {
 /// Every call takes one of a few hundred long lists. The two files have the lists in other orders.
 #[test]
 fn long_lists_that_calls_share() {
-    let (lists, items) = (300 / thinned(3), 20_000 / thinned(8));
+    let (lists, items) = (300 / thinned(3), 20_000 / thinned(20));
     let file = |other: i64| {
         let list = |nth: usize| {
             let items = (0..items).map(|item| i64::from(item == nth)).collect();

@@ -1,6 +1,6 @@
 //! Tests that drawing the graphs of payloads costs O(n log n) for every hostile file.
 
-use super::GrowthLimits;
+use super::{GrowthLimits, MOST_GROWTH, SIZES};
 use crate::support::hostile;
 use pte::Handle;
 use pte::Limits;
@@ -11,7 +11,7 @@ use pte::graph::PayloadGraph;
 fn no_graph_of_a_payload_takes_more_than_n_log_n_steps() {
     let (mut wrong, mut drawn) = (Vec::new(), 0usize);
     for family in hostile::families() {
-        let costs = [256, 512, 1024, 2048].map(|n| {
+        let costs = SIZES.map(|n| {
             let file = family.make(n).0;
             let opened = Handle::open(&file[..], &Limits::UNTRUSTED).ok()?;
             cost::taken();
@@ -30,4 +30,5 @@ fn no_graph_of_a_payload_takes_more_than_n_log_n_steps() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-const LIMITS: GrowthLimits = GrowthLimits { most_steps: 5.0, most_growth: 1.3, few_steps: 0.75 };
+const LIMITS: GrowthLimits =
+    GrowthLimits { most_steps: 5.0, most_growth: MOST_GROWTH, few_steps: 0.75 };

@@ -1,6 +1,6 @@
 //! Tests that liveness analysis and the sizes of pools cost O(n log n) for every hostile file.
 
-use super::GrowthLimits;
+use super::{GrowthLimits, MOST_GROWTH, SIZES};
 use crate::support::hostile;
 use pte::Limits;
 use pte::Pte;
@@ -14,7 +14,7 @@ fn no_file_takes_more_than_n_log_n_steps() {
     let (mut wrong, mut seen) = (Vec::new(), 0u64);
     let target = Target::new(NEWEST, PointerWidth::Bits32).unwrap();
     for family in hostile::families() {
-        let costs = [256, 512, 1024, 2048].map(|n| {
+        let costs = SIZES.map(|n| {
             let file = family.make(n).0;
             let Ok(pte) = Pte::read_with(&file, &Limits::UNTRUSTED) else { return None };
             cost::taken();
@@ -31,4 +31,5 @@ fn no_file_takes_more_than_n_log_n_steps() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-const LIMITS: GrowthLimits = GrowthLimits { most_steps: 5.0, most_growth: 1.3, few_steps: 0.25 };
+const LIMITS: GrowthLimits =
+    GrowthLimits { most_steps: 5.0, most_growth: MOST_GROWTH, few_steps: 0.25 };
