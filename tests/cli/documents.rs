@@ -1,20 +1,22 @@
 //! The JSON documents of all verbs, beside their JSON Schemas in `docs/schemas`.
 //!
-//! A schema is made of the documents of the files in tests/data: it requires the fields that all of these have, and
-//! knows the others. `PTE_BLESS=1` writes the schemas, but removes no field: a document without it needs a higher
+//! A schema is made of the documents of the files in tests/data, of their payloads, and of damaged and hostile files: it
+//! requires the fields that all of these have, and knows the others. `PTE_BLESS=1` writes the schemas, but removes no field: a document without it needs a higher
 //! number.
 
 mod shape;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{env, fs, thread};
 
+use pte::payload::PayloadContents;
+use pte::{Handle, Limits};
 use serde_json::{Value, json};
 
 use self::shape::{Difference, Document, differences};
 use super::{LINEAR, pte, text};
-use crate::support::{files, thinned};
+use crate::support::{files, hostile, thinned};
 
 const FOLDER: &str = "docs/schemas";
 
@@ -36,7 +38,7 @@ const VERBS: &[&[&str]] = &[
     &["ops"],
     &["ops", "--against", "optimized"],
     &["graph"],
-    &["graph", "--payloads", "--stats"],
+    &["graph", "--payloads"],
     &["profile"],
     &["embed"],
     &["embed", "--board", "examples/boards/pico2.toml"],
@@ -49,6 +51,7 @@ const OTHERS: &[&[&str]] = &[
     &["explain", "segment-index"],
     &["info", LINEAR, "README.md"],
     &["info", "absent.pte"],
+    &["check", "--no-config", "absent.pte"],
     &["size", LINEAR, "tests/data/pte/v0.3.0_linear.pte"],
     &["tensors", "README.md"],
     &["profile", "tests/data/other/mlp.etdp", "--program", LINEAR],
@@ -122,11 +125,49 @@ fn file_of(document: &str) -> String {
     document.replace('/', ".") + ".json"
 }
 
-/// Returns all documents about every `nth` file of tests/data, by their names.
+/// Writes the payloads of programs, damaged programs that are read, and files of hostile families.
+fn made(folder: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    let mut write = |name: String, bytes: &[u8]| {
+        let path = folder.join(name);
+        fs::write(&path, bytes).unwrap();
+        all.push(path);
+    };
+    let mut known = BTreeSet::new();
+    for path in files::samples() {
+        let (name, bytes) = (files::name(&path), fs::read(&path).unwrap());
+        let opened = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
+        for payload in PayloadContents::all(&opened, &Limits::UNTRUSTED).unwrap() {
+            let payload = &bytes[payload.range.start as usize..payload.range.end as usize];
+            if known.insert(payload.to_vec()) {
+                write(format!("{name}.{}.payload", known.len()), payload);
+            }
+        }
+    }
+    for name in ["linear.pte", "cond.pte", "vulkan_conv.pte"] {
+        let bytes = files::read(&format!("tests/data/pte/{name}")).unwrap();
+        let mut damaged = (0..bytes.len()).step_by(11).map(|at| {
+            let mut bytes = bytes.clone();
+            bytes[at] = 0xff;
+            bytes
+        });
+        let is_read = |bytes: &Vec<u8>| Handle::open(&bytes[..], &Limits::UNTRUSTED).is_ok();
+        let damaged = damaged.by_ref().filter(is_read).step_by(4).take(20);
+        damaged.enumerate().for_each(|(nth, bytes)| write(format!("{nth}.{name}"), &bytes));
+    }
+    for (nth, family) in hostile::families().iter().enumerate() {
+        write(format!("{nth}.pte"), &family.make(4).0);
+    }
+    all
+}
+
+/// Returns all documents about every `nth` file, by their names.
 fn documents(nth: usize) -> BTreeMap<String, Document> {
     let mut paths = files::samples();
     let others = fs::read_dir(files::path("tests/data/other")).unwrap();
     paths.extend(others.map(|entry| entry.unwrap().path()));
+    let folder = tempfile::tempdir().unwrap();
+    paths.extend(made(folder.path()));
     paths.sort();
     let of_verb = |verb: &[&str]| -> Vec<Value> {
         let about = |path: &Path| document(&[verb, &[path.to_str().unwrap()]].concat());
@@ -167,8 +208,15 @@ fn written() -> Vec<Value> {
     let read = |name: &str| serde_json::from_str(&fs::read_to_string(path(name)).unwrap()).unwrap();
     let mut all = vec![read("parts/index.json"), read("known.json")];
     if cfg!(feature = "scan") {
-        write(&["scan", "tests/data", "-o", &path("rows"), "--format", "ndjson"]);
-        for entry in fs::read_dir(path("rows")).unwrap() {
+        fs::write(path("cut.pte"), &files::read(LINEAR).unwrap()[..900]).unwrap();
+        for (rows, depth) in [("rows", "check"), ("hashes", "hash")] {
+            let args = ["--depth", depth, "--format", "ndjson"];
+            write(
+                &[&["scan", "tests/data", &path("cut.pte"), "-o", &path(rows)], &args[..]].concat(),
+            );
+        }
+        let rows = ["rows", "hashes"].map(|rows| fs::read_dir(path(rows)).unwrap());
+        for entry in rows.into_iter().flatten() {
             let path = entry.unwrap().path();
             if path.extension() == Some("ndjson".as_ref()) {
                 let rows = fs::read_to_string(path).unwrap();
