@@ -14,7 +14,7 @@ use pte::tensors::datatype_name;
 
 use super::columns::paragraph;
 use super::input::{self, Bytes, Input, Streams};
-use super::output::{Output, formatted};
+use super::output::Output;
 use super::problem::{BOLD, DIM, NAME, Problem, Status, WARNING};
 use super::refusal::Refusals;
 use super::text::{self, bar, count, grouped, name, name_of, wide};
@@ -47,24 +47,25 @@ pub(super) struct Info {
 impl Info {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         input::once(&self.files)?;
-        let mut out = Output::beside(common.output.as_deref(), self.format.content(), &self.files)?;
+        let out = Output::beside(common.output.as_deref(), self.format.content(), &self.files)?;
         let (mut all, mut refused) = (Vec::new(), Refusals::default());
-        let (mut status, mut written) = (Status::Good, Ok(()));
-        for (nth, path) in self.files.iter().enumerate() {
-            let found = self.read(path, common);
-            match found {
-                Ok(found) if self.format.is_json() => all.push(found),
-                Ok(found) => {
-                    let between = if nth > 0 { out.write_char('\n') } else { Ok(()) };
-                    written = written.and(between).and_then(|()| show(&found, &mut out));
+        let mut status = Status::Good;
+        out.finish_with(|out| {
+            for (nth, path) in self.files.iter().enumerate() {
+                match self.read(path, common) {
+                    Ok(found) if self.format.is_json() => all.push(found),
+                    Ok(found) => {
+                        out.write_str(if nth > 0 { "\n" } else { "" })?;
+                        show(&found, out)?;
+                    }
+                    Err(problem) => status = status.max(refused.report(&problem)),
                 }
-                Err(problem) => status = status.max(refused.report(&problem)),
             }
-        }
-        if self.format.is_json() {
-            out.json(&refused.beside(SummaryDocument::new(all)))?;
-        }
-        formatted(out, written)?;
+            match self.format.is_json() {
+                true => out.json(&refused.beside(SummaryDocument::new(all))),
+                false => Ok(()),
+            }
+        })?;
         Ok(status)
     }
 }

@@ -1,6 +1,6 @@
 //! `pte map`: the meaning of every byte of a file.
 
-use core::fmt::{self, Write};
+use core::fmt::{self, Write as _};
 use core::str::FromStr;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use super::Common;
 use super::columns::Width;
 use super::input::{self, Readable};
 use super::other::{AnyInput, OtherInput};
-use super::output::{Content, Output, formatted};
+use super::output::{Content, Output};
 use super::problem::{BOLD, DIM, NAME, Problem, Status};
 use super::refusal;
 use super::text::{count, grouped, name, wide};
@@ -103,28 +103,24 @@ impl MapFile {
             return Err(Problem::Usage(message.into()));
         }
         let content = if format == OutputFormat::Text { Content::Text } else { Content::Plain };
-        let mut out = Output::beside(common.output.as_deref(), content, &self.files)?;
-        let (mut status, mut shown) = (Status::Good, 0usize);
-        for path in &self.files {
-            let written = match self.show(path, format, common, (&mut out, shown)) {
-                Ok(written) => written,
-                Err(problem) if self.files.len() == 1 => return Err(problem),
-                Err(problem) => {
-                    status = status.max(problem.report());
-                    if format == OutputFormat::Json {
-                        refusal::write_into(&mut out, &problem)?;
+        let out = Output::beside(common.output.as_deref(), content, &self.files)?;
+        out.finish_with(|out| {
+            let (mut status, mut shown) = (Status::Good, 0usize);
+            for path in &self.files {
+                match self.show(path, format, common, (out, shown)) {
+                    Ok(()) => shown = shown.saturating_add(1),
+                    Err(problem) if self.files.len() == 1 => return Err(problem),
+                    Err(Problem::Closed) => return Err(Problem::Closed),
+                    Err(problem) => {
+                        status = status.max(problem.report());
+                        if format == OutputFormat::Json {
+                            refusal::write_into(out, &problem)?;
+                        }
                     }
-                    continue;
                 }
-            };
-            shown = shown.saturating_add(1);
-            if written.is_err() {
-                formatted(out, written)?;
-                return Ok(status);
             }
-        }
-        formatted(out, Ok(()))?;
-        Ok(status)
+            Ok(status)
+        })
     }
 
     /// Writes the map of a file. `shown` is the number of files that were written before.
@@ -134,7 +130,7 @@ impl MapFile {
         format: OutputFormat,
         common: &Common,
         (out, shown): (&mut Output, usize),
-    ) -> Result<fmt::Result, Problem> {
+    ) -> Result<(), Problem> {
         let (mut input, bundle) = match AnyInput::open(path, &common.limits())? {
             AnyInput::Model(input, bundle) => (input, bundle),
             AnyInput::Other(other) => return self.other(&other, format, (out, shown)),
@@ -169,7 +165,7 @@ impl MapFile {
             let nesting = self.nesting(pieces, &*input)?;
             let bundle = bundle.as_deref();
             let model = PageModel::new(&input, bundle, &payloads, nesting, common.limits());
-            return model.write(out).map(|()| Ok(()));
+            return model.write(out);
         }
         let map = Map::in_detail_with_payloads(&file, &payloads);
         let ranges = map.ranges(self.nesting(|| map.pieces().len(), &*input)?);
@@ -190,7 +186,7 @@ impl MapFile {
         other: &OtherInput,
         format: OutputFormat,
         (out, shown): (&mut Output, usize),
-    ) -> Result<fmt::Result, Problem> {
+    ) -> Result<(), Problem> {
         if format == OutputFormat::Html {
             return Err(other.absent("a page is of a .pte or a .ptd; leave --html out".into()));
         }
@@ -237,17 +233,17 @@ fn write_rows(
     rows: &RangeRows<'_, '_, '_>,
     format: OutputFormat,
     (out, shown): (&mut Output, usize),
-) -> Result<fmt::Result, Problem> {
+) -> Result<(), Problem> {
     // All names are charged before the first row is written.
     rows.charge_names(|name| input.name_again(Some(name)))?;
     let path = input.name();
     if format == OutputFormat::Json {
-        return out.json(&MapDocument::new(path, bytes, rows)).map(|()| Ok(()));
+        return out.json(&MapDocument::new(path, bytes, rows));
     }
     if shown > 0 {
         out.bytes(b"\n")?;
     }
-    Ok(show(path, bytes, rows, out))
+    Ok(show(path, bytes, rows, out)?)
 }
 
 /// A row in words.

@@ -18,7 +18,7 @@ use self::method::Method;
 use super::Common;
 use super::config::ConfigArguments;
 use super::input::{self, Input, Readable};
-use super::output::{Content, Output, formatted};
+use super::output::{Content, Output};
 use super::problem::{Problem, Status, bad_news, note};
 use super::refusal;
 use super::size::Bytes;
@@ -207,14 +207,14 @@ impl Memory {
             MemoryFormat::Text => Content::Text,
             MemoryFormat::Json | MemoryFormat::Svg => Content::Plain,
         };
-        let mut out = Output::beside(common.output.as_deref(), content, &self.files)?;
+        let out = Output::beside(common.output.as_deref(), content, &self.files)?;
         let mut judge = Judge { budgets: &budgets, met: Vec::new(), over: 0, quiet: common.quiet };
         let open = |path: &Path| self.open(path, !budgets.is_empty(), common);
-        let status =
-            refusal::show_each(&self.files, self.is_json(), &mut out, open, |file, out| {
+        let status = out.finish_with(|out| {
+            refusal::show_each(&self.files, self.is_json(), out, open, |file, out| {
                 self.show(file, out, &mut judge)
-            })?;
-        formatted(out, Ok(()))?;
+            })
+        })?;
         judge.end().map(|judged| judged.max(status))
     }
 

@@ -14,7 +14,7 @@ use pte::{File, Limits};
 use super::Common;
 use super::input::{self, Input, Readable};
 use super::kernels::KernelList;
-use super::output::{Content, Output, formatted};
+use super::output::{Content, Output};
 use super::problem::{BOLD, DIM, NAME, Problem, Status};
 use super::refusal::Refusals;
 use super::text::{self, count as counted, grouped, name, wide};
@@ -87,7 +87,7 @@ impl Ops {
             return Err(Problem::Usage(message.into()));
         }
         let content = if format == OutputFormat::Text { Content::Text } else { Content::Plain };
-        let mut out = Output::beside(common.output.as_deref(), content, &inputs)?;
+        let out = Output::beside(common.output.as_deref(), content, &inputs)?;
         let list = self.against.as_ref().map(|list| list.read(NEWEST)).transpose()?;
         let report = self.method.as_ref().map(UsageReport::of_method);
         let (mut report, mut refused) = (report.unwrap_or_default(), Refusals::default());
@@ -107,16 +107,12 @@ impl Ops {
         if list.as_ref().is_some_and(lacks) {
             status = status.max(Status::BadNews);
         }
-        let written = match (format, &list) {
-            (OutputFormat::Json, list) => {
-                out.json(&refused.beside(report.document(list.as_ref())))?;
-                Ok(())
-            }
-            (OutputFormat::Yaml, _) => report.write_yaml(&mut out),
-            (OutputFormat::Text, Some(list)) => show_missing(&report, list, &mut out),
-            (OutputFormat::Text, None) => show(&report, &mut out),
-        };
-        formatted(out, written)?;
+        out.finish_with(|out| match (format, &list) {
+            (OutputFormat::Json, list) => out.json(&refused.beside(report.document(list.as_ref()))),
+            (OutputFormat::Yaml, _) => Ok(report.write_yaml(out)?),
+            (OutputFormat::Text, Some(list)) => Ok(show_missing(&report, list, out)?),
+            (OutputFormat::Text, None) => Ok(show(&report, out)?),
+        })?;
         Ok(status)
     }
 }

@@ -169,6 +169,18 @@ impl Output {
         flushed.map_err(|error| Problem::io(self.name.clone(), error))
     }
 
+    /// Writes the output, and completes it. If formatting failed, reports the failure of the output.
+    pub(super) fn finish_with<T>(
+        mut self,
+        write: impl FnOnce(&mut Self) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
+        match write(&mut self) {
+            Ok(written) => self.finish().map(|()| written),
+            Err(Problem::Closed) => self.finish().and(Err(Problem::Closed)),
+            Err(problem) => Err(problem),
+        }
+    }
+
     /// Completes the output. A file gets its final name.
     pub(super) fn finish(mut self) -> Result<(), Problem> {
         let name = core::mem::take(&mut self.name);
@@ -244,16 +256,4 @@ pub(super) fn json_bytes(value: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     document::write_line(&mut bytes, value)?;
     Ok(bytes)
-}
-
-/// Finishes an output that text was formatted into. If formatting failed, reports the failure of
-/// the output.
-pub(super) fn formatted(out: Output, done: fmt::Result) -> Result<(), Problem> {
-    match done {
-        Ok(()) => out.finish(),
-        Err(fmt::Error) => match out.finish() {
-            Ok(()) => Err(Problem::Closed),
-            Err(problem) => Err(problem),
-        },
-    }
 }

@@ -11,7 +11,7 @@ use pte::tensors::ModuleTree;
 use super::config::ConfigArguments;
 use super::input::{self, Readable};
 use super::other::AnyInput;
-use super::output::{Output, formatted};
+use super::output::Output;
 use super::problem::{BOLD, DIM, NAME, Problem, Status, bad_news};
 use super::refusal::Refusals;
 use super::text::{self, bar, grouped, name, wide};
@@ -73,7 +73,7 @@ impl Size {
         let budget = self.budget(common)?;
         input::once(self.files.iter().chain(&self.against))?;
         let inputs: Vec<_> = self.files.iter().chain(&self.against).cloned().collect();
-        let mut out = Output::beside(common.output.as_deref(), self.format.content(), &inputs)?;
+        let out = Output::beside(common.output.as_deref(), self.format.content(), &inputs)?;
         let base = self.against.as_deref().map(|path| self.read(path, common, None)).transpose()?;
         let (mut all, mut refused) = (Vec::new(), Refusals::default());
         let mut status = Status::Good;
@@ -88,19 +88,16 @@ impl Size {
             }
         }
         let duplicates = stored.duplicates(common)?;
-        let written = if self.format.is_json() {
-            let depth = self.depth.unwrap_or(u32::MAX);
-            let document = SizeDocument::new(&all, budget, base.as_ref(), depth);
-            let document = document.with_duplicates(duplicates);
-            out.json(&refused.beside(document))?;
-            Ok(())
-        } else {
-            self.show(&all, base.as_ref(), &mut out).and_then(|()| match &duplicates {
-                Some(duplicates) => duplicates::show(duplicates, all.len(), &mut out),
-                None => Ok(()),
-            })
-        };
-        formatted(out, written)?;
+        out.finish_with(|out| {
+            if self.format.is_json() {
+                let depth = self.depth.unwrap_or(u32::MAX);
+                let document = SizeDocument::new(&all, budget, base.as_ref(), depth);
+                return out.json(&refused.beside(document.with_duplicates(duplicates)));
+            }
+            self.show(&all, base.as_ref(), out)?;
+            let mut duplicates = duplicates.iter();
+            Ok(duplicates.try_for_each(|found| duplicates::show(found, all.len(), out))?)
+        })?;
         Ok(status)
     }
 

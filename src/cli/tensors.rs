@@ -139,17 +139,18 @@ impl Tensors {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         input::once(&self.files)?;
         let (path, content) = (common.output.as_deref(), self.format.content());
-        let mut out = Output::beside(path, content, &self.files)?;
+        let out = Output::beside(path, content, &self.files)?;
         let (mut is_found, is_json) = (false, self.format.is_json());
         let open = |path: &Path| self.open(path, common);
-        let status = refusal::show_each(&self.files, is_json, &mut out, open, |input, out| {
-            is_found |= match input {
-                Opened::Model(input) => self.list(input, out, common)?,
-                Opened::Payload(payload) => self.list_payload(payload, out)?,
-            };
-            Ok(())
+        let status = out.finish_with(|out| {
+            refusal::show_each(&self.files, is_json, out, open, |input, out| {
+                is_found |= match input {
+                    Opened::Model(input) => self.list(input, out, common)?,
+                    Opened::Payload(payload) => self.list_payload(payload, out)?,
+                };
+                Ok(())
+            })
         })?;
-        out.finish()?;
         // As in grep, the status is 1 if nothing matches, so that a script can test for a key.
         Ok(if self.key.is_some() && !is_found { status.max(Status::BadNews) } else { status })
     }
