@@ -51,12 +51,11 @@ impl RangeRow<'_, '_, '_> {
 
 #[cfg(feature = "serde")]
 mod serialize {
-    use core::cell::Cell;
-
     use alloc::vec::Vec;
     use serde::{Serialize, Serializer};
 
     use super::{RangeEntry, RangeRow, Ranges, RowContents};
+    use crate::listed::Listed;
     use crate::map::KindTotal;
 
     /// A row with its contents, in the order of a document's fields.
@@ -70,15 +69,6 @@ mod serialize {
         kinds: Vec<KindTotal>,
     }
 
-    /// Items that are serialized as a list, once.
-    struct Once<I>(Cell<Option<I>>);
-
-    impl<I: Iterator<Item: Serialize>> Serialize for Once<I> {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            serializer.collect_seq(self.0.take().into_iter().flatten())
-        }
-    }
-
     impl Serialize for Ranges<'_, '_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             serializer.collect_seq(self.rows())
@@ -89,7 +79,7 @@ mod serialize {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             let (parts, kinds) = match self.contents() {
                 RowContents::Nothing => (None, Vec::new()),
-                RowContents::Rows(rows) => (Some(Once(Cell::new(Some(rows)))), Vec::new()),
+                RowContents::Rows(rows) => (Some(Listed::new(rows)), Vec::new()),
                 RowContents::Kinds(kinds) => (None, kinds),
             };
             Record { entry: self.entry(), parts, kinds }.serialize(serializer)
