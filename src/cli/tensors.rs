@@ -349,7 +349,7 @@ impl<'a> Row<'a> {
         match self {
             Self::Tensor(row) => row.range(),
             Self::Constant(row) => row.range(),
-            Self::Request(row) => row.range.clone(),
+            Self::Request(row) => row.range(),
         }
     }
 
@@ -404,7 +404,7 @@ impl<'a> Row<'a> {
         match self {
             Self::Tensor(row) => row.bytes(),
             Self::Constant(row) => row.bytes(),
-            Self::Request(row) => row.bytes(),
+            Self::Request(row) => row.bytes,
         }
     }
 
@@ -435,7 +435,7 @@ impl<'a> Listed<'a> {
             record: match row {
                 Row::Tensor(row) => DocumentRow::Tensor(row.into()),
                 Row::Constant(row) => DocumentRow::Constant(row.into()),
-                Row::Request(row) => DocumentRow::Request((*row).into()),
+                Row::Request(row) => DocumentRow::Request(row),
             },
             sha256: computed.sha256.as_deref(),
             stats: computed.stats.clone(),
@@ -515,9 +515,7 @@ fn tensor(row: &TensorRow<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         text::shape(layout.scalar_type, layout.sizes.into_iter().flatten())
     });
     let location = match &row.storage {
-        TensorStorage::Constant(range) => {
-            format!("{} at {:#x}", row.storage_name(), range.start)
-        }
+        TensorStorage::Constant(range) => located(row.storage_name(), Some(range.start)),
         TensorStorage::Mutable(range, arena) => {
             format!("arena {} from {:#x}", arena.memory_id, range.start)
         }
@@ -551,10 +549,7 @@ fn constant(row: &ConstantRow<'_>, is_alone: bool, f: &mut fmt::Formatter<'_>) -
     let bytes = row.bytes().map_or("?".into(), text::grouped);
     let datatype = constant.datatype.name().unwrap_or("unknown");
     let shape = format!("{}{:?}", datatype_name(datatype), constant.dims);
-    let location = match row.range() {
-        Some(range) => format!("{} at {:#x}", row.storage_name(), range.start),
-        None => row.storage_name().into(),
-    };
+    let location = located(row.storage_name(), row.range().map(|range| range.start));
     write!(f, "{what:<14} {bytes:>9}  {shape:<28}  {location:<22}")?;
     if let Some(reader) = constant.reader {
         let (operator, input) = (reader.operator(), reader.input());
@@ -584,14 +579,16 @@ fn constant(row: &ConstantRow<'_>, is_alone: bool, f: &mut fmt::Formatter<'_>) -
 
 fn request(row: &KeyRequest<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let what = format!("{}:{}", text::name(row.method.unwrap_or_default()), row.delegate);
-    let bytes = row.bytes().map_or("?".into(), text::grouped);
-    let location = match &row.range {
-        Some(range) => format!("{} at {:#x}", row.storage_name(), range.start),
-        None => row.storage_name().into(),
-    };
+    let bytes = row.bytes.map_or("?".into(), text::grouped);
+    let location = located(row.storage, row.offset);
     let backend = text::name(row.backend.unwrap_or_default());
     writeln!(f, "{what:<14} {bytes:>9}  {:<28}  {location:<22}  {NAME}{backend}{NAME:#}", "–")?;
     writeln!(f, "    {DIM}key{DIM:#} {}", text::name(row.key.as_untrusted()))
+}
+
+/// Describes the place of data.
+fn located(storage: &str, offset: Option<u64>) -> String {
+    offset.map_or_else(|| storage.into(), |offset| format!("{storage} at {offset:#x}"))
 }
 
 /// Describes a quantization in a few words.
