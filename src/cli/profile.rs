@@ -13,7 +13,7 @@ use pte::{File, ForeignFormat, Limits};
 use super::input::{self, Bytes, Input, Readable, Streams};
 use super::output::Output;
 use super::problem::{BOLD, DIM, NAME, Problem, Status};
-use super::size::percent;
+use super::size::share;
 use super::text::{bar, count, grouped, name, name_of, wide};
 use super::{Common, Format, refusal};
 
@@ -52,15 +52,10 @@ pub(super) struct ShowProfile {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     most: usize,
     #[command(flatten)]
-    format: Format,
+    pub(super) format: Format,
 }
 
 impl ShowProfile {
-    /// Whether the output is JSON.
-    pub(super) fn is_json(&self) -> bool {
-        self.format.is_json()
-    }
-
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         input::once(self.files.iter().chain(&self.program))?;
         let program = self.program.as_ref().map(|path| Input::open(path, &common.limits()));
@@ -68,7 +63,7 @@ impl ShowProfile {
         let inputs: Vec<_> = self.files.iter().chain(&self.program).cloned().collect();
         let out = Output::beside(common.output.as_deref(), self.format.content(), &inputs)?;
         let (is_json, read) =
-            (self.is_json(), |path: &Path| self.read(path, program.as_ref(), common));
+            (self.format.is_json(), |path: &Path| self.read(path, program.as_ref(), common));
         out.finish_with(|out| {
             refusal::show_each(&self.files, is_json, out, read, |document, out| match is_json {
                 true => out.json(document),
@@ -158,9 +153,8 @@ impl ShowProfile {
                 1 => String::new(),
                 _ => format!("  {} to {}", grouped(shortest), grouped(longest)),
             };
-            let share = percent(ticks.into(), all);
             let share = match has_shares {
-                true => format!("{:>6}  {} ", share.trim_start_matches('+'), bar(ticks, all)),
+                true => format!("{:>6}  {} ", share(ticks, all), bar(ticks, all)),
                 false => String::new(),
             };
             let (ticks, count) = (grouped(ticks), grouped(count));

@@ -58,17 +58,12 @@ pub(super) struct Size {
     #[arg(long)]
     by_module: bool,
     #[command(flatten)]
-    format: Format,
+    pub(super) format: Format,
     #[command(flatten)]
     config: ConfigArguments,
 }
 
 impl Size {
-    /// Whether the output is JSON.
-    pub(super) fn is_json(&self) -> bool {
-        self.format.is_json()
-    }
-
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let budget = self.budget(common)?;
         input::once(self.files.iter().chain(&self.against))?;
@@ -244,11 +239,9 @@ fn show_row(
     out: &mut Output,
 ) -> fmt::Result {
     let Columns { total, widest, .. } = *columns;
-    let percent = percent(i128::from(bytes), total);
-    let percent = percent.trim_start_matches('+');
-    let (number, bar) = (grouped(bytes), bar(bytes, total));
+    let (number, share, bar) = (grouped(bytes), share(bytes, total), bar(bytes, total));
     let indent = usize::try_from(level).unwrap_or_default().saturating_mul(2);
-    writeln!(out, "  {number:>widest$} {DIM}{percent:>6}{DIM:#}  {bar} {:indent$}{title}", "")
+    writeln!(out, "  {number:>widest$} {DIM}{share:>6}{DIM:#}  {bar} {:indent$}{title}", "")
 }
 
 /// Returns the status of a file under a budget. If the file exceeds the budget, prints the excess
@@ -282,8 +275,13 @@ fn signed(change: i128) -> String {
     }
 }
 
-/// Formats a share as a signed percentage with one decimal.
-pub(super) fn percent(part: i128, of: u64) -> String {
+/// Formats a share as a percentage with one decimal.
+pub(super) fn share(part: u64, of: u64) -> String {
+    percent(part.into(), of).trim_start_matches('+').into()
+}
+
+/// Formats a change as a signed percentage with one decimal.
+fn percent(part: i128, of: u64) -> String {
     let of = u128::from(of);
     let rounded = part.unsigned_abs().saturating_mul(1000).saturating_add(of / 2);
     let Some(tenths) = rounded.checked_div(of) else { return "–".into() };

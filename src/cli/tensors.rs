@@ -69,7 +69,7 @@ pub(super) struct Tensors {
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
     #[command(flatten)]
-    format: Format,
+    pub(super) format: Format,
 }
 
 /// A file whose tensors are listed.
@@ -122,11 +122,6 @@ struct Computed {
 type Cache = BTreeMap<(u64, u64, Option<i8>), Computed>;
 
 impl Tensors {
-    /// Whether the output is JSON.
-    pub(super) fn is_json(&self) -> bool {
-        self.format.is_json()
-    }
-
     /// Returns whether the arguments select a row.
     fn takes(&self, row: &Row<'_>) -> bool {
         let is_of = |name: &String| row.method().is_some_and(|of| of.raw() == name);

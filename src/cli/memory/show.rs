@@ -13,7 +13,7 @@ use super::{MOST_METHODS, Show, Subject};
 use crate::input::Readable;
 use crate::output::Output;
 use crate::problem::{BOLD, DIM, ERROR, NAME, Problem, WARNING};
-use crate::size::percent;
+use crate::size::share;
 use crate::text::{bar, count, grouped, name, wide};
 
 pub(super) struct Text {
@@ -131,8 +131,7 @@ fn show_arena(
     let whole = arena.planned.unwrap_or_default().max(arena.reach);
     let widest = grouped(whole).len();
     let mut row = |bytes: u64, what: &str| {
-        let (number, share) = (grouped(bytes), percent(bytes.into(), whole));
-        let (share, bar) = (share.trim_start_matches('+'), bar(bytes, whole));
+        let (number, share, bar) = (grouped(bytes), share(bytes, whole), bar(bytes, whole));
         let row = format!("      {number:>widest$} {DIM}{share:>6}{DIM:#}  {bar} {what}");
         Ok::<(), Problem>(writeln!(out, "{row}")?)
     };
@@ -152,8 +151,7 @@ fn show_arena(
     };
     row(arena.peak, &format!("live at the peak{at}"))?;
     if arena.fragmentation() > 0 {
-        let share = percent(arena.fragmentation().into(), arena.reach);
-        let share = share.trim_start_matches('+').to_string();
+        let share = share(arena.fragmentation(), arena.reach);
         let what = format!("never live at once, {share} of the reach");
         row(arena.fragmentation(), &format!("fragmentation {DIM}{what}{DIM:#}"))?;
     }
