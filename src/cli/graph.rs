@@ -208,13 +208,12 @@ impl Graph {
         }
         self.admit(&input, format, &document)?;
         let inputs = core::slice::from_ref(&self.file);
-        let mut out = Output::beside(common.output.as_deref(), Content::Plain, inputs)?;
-        match format {
-            Format::Dot => draw(&document, &mut dot::Dot(&mut out))?,
-            Format::Mermaid => draw(&document, &mut mermaid::Mermaid(&mut out))?,
-            Format::Json | Format::ModelExplorer => out.json_rows(&document)?,
-        }
-        out.finish()?;
+        let out = Output::beside(common.output.as_deref(), Content::Plain, inputs)?;
+        out.finish_with(|out| match format {
+            Format::Dot => draw(&document, &mut dot::Dot(out)),
+            Format::Mermaid => draw(&document, &mut mermaid::Mermaid(out)),
+            Format::Json | Format::ModelExplorer => out.json_rows(&document),
+        })?;
         Ok(Status::Good)
     }
 

@@ -121,8 +121,13 @@ impl Output {
 
     /// Writes bytes unchanged.
     pub(super) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Problem> {
-        let written = self.write_all(bytes);
-        written.map_err(|error| Problem::io(self.name.clone(), error))
+        self.write_all(bytes).map_err(|error| self.problem(error))
+    }
+
+    /// Writes a line of text.
+    pub(super) fn line(&mut self, line: &str) -> Result<(), Problem> {
+        self.bytes(line.as_bytes())?;
+        self.bytes(b"\n")
     }
 
     /// Writes a whole model. `input` is the name of the file with its data, which messages show.
@@ -148,14 +153,12 @@ impl Output {
 
     /// Writes a JSON document and a line break.
     pub(super) fn json(&mut self, value: &impl Serialize) -> Result<(), Problem> {
-        let written = document::write_pretty(self, value);
-        written.map_err(|error| Problem::io(self.name.clone(), error))
+        document::write_pretty(self, value).map_err(|error| self.problem(error))
     }
 
     /// Writes a JSON document with one line for each row, and a line break.
     pub(super) fn json_rows(&mut self, value: &impl Serialize) -> Result<(), Problem> {
-        let written = document::write_rows(self, value);
-        written.map_err(|error| Problem::io(self.name.clone(), error))
+        document::write_rows(self, value).map_err(|error| self.problem(error))
     }
 
     /// Returns the problem of a failed write.
@@ -165,8 +168,7 @@ impl Output {
 
     /// Writes what is buffered, so that [`finish`](Self::finish) only gives a file its name.
     pub(super) fn flush_all(&mut self) -> Result<(), Problem> {
-        let flushed = self.flush();
-        flushed.map_err(|error| Problem::io(self.name.clone(), error))
+        self.flush().map_err(|error| self.problem(error))
     }
 
     /// Writes the output, and completes it. If formatting failed, reports the failure of the output.
