@@ -12,6 +12,7 @@ use pte::{File, Handle, Limits, Ptd};
 
 use crate::support::archive::{Member, archive, torch};
 use crate::support::hostile::{Made, families};
+use crate::support::mapped::ask_rows;
 
 mod graph;
 mod memory;
@@ -76,7 +77,7 @@ impl Cost {
         // The cost of a map counts too, and must keep to the same limits as the rules.
         let payloads = PayloadContents::all_with_parts(&opened, &limits).unwrap();
         let map = Map::in_detail_with_payloads(&file, &payloads);
-        drop(map.nested(Nesting { depth: 9, most: 16 }));
+        ask_rows(map.ranges(Nesting { depth: 9, most: 16 }).rows(), 0..file.file_len());
         drop(ByteInfo::of(&file, region.end / 2));
         data.into_iter().for_each(|data| drop(Map::of(&File::Ptd(data))));
         let steps = cost::taken();

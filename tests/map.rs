@@ -6,8 +6,7 @@ use pte::Check;
 use pte::Storage;
 use pte::flat::json;
 use pte::map::{
-    ByteInfo, ByteRole, Map, Name, Nesting, OtherFile, Part, RangeEntry, RangeRow, RangeRows,
-    RowContents, Span, Title, User, Within,
+    ByteInfo, ByteRole, Map, Name, Nesting, OtherFile, Part, RowContents, Rows, Title, User,
 };
 use pte::payload::PayloadContents;
 use pte::schema::program::view::KernelTypes;
@@ -350,25 +349,25 @@ fn ranges_and_bytes_have_the_same_parents() {
         names.reverse();
         names
     }
-    fn ask(file: &File<'_>, spans: &[Span<'_, '_>], around: &[String], seen: &mut [usize; 2]) {
-        for span in spans {
-            let (part, is_other) = match span.title {
+    fn ask(file: &File<'_>, rows: Rows<'_, '_, '_>, around: &[String], seen: &mut [usize; 2]) {
+        for row in rows {
+            let (part, is_other) = match row.title() {
                 Title::Part(part) => (part, false),
                 Title::Other(part) => (part, true),
                 _ => continue,
             };
             let own = names(part);
             let starts = own.starts_with(around);
-            assert_eq!(starts, !is_other, "{span:?} in {around:?}");
+            assert_eq!(starts, !is_other, "{row:?} in {around:?}");
             seen[usize::from(is_other)] += 1;
-            match &span.within {
-                Within::Spans(spans) => ask(file, spans, &own, seen),
-                Within::Nothing => {
-                    let info = ByteInfo::of(file, span.range.start).unwrap();
-                    assert_eq!(names(info.part()), own, "{span:?}");
+            match row.contents() {
+                RowContents::Rows(rows) => ask(file, rows, &own, seen),
+                RowContents::Nothing => {
+                    let info = ByteInfo::of(file, row.range().start).unwrap();
+                    assert_eq!(names(info.part()), own, "{row:?}");
                     let is_shared = ["vtables", "padding", "header padding"];
                     let last = own.last().unwrap().as_str();
-                    assert!(!is_other || is_shared.contains(&last), "{span:?}");
+                    assert!(!is_other || is_shared.contains(&last), "{row:?}");
                 }
                 _ => {}
             }
@@ -380,7 +379,7 @@ fn ranges_and_bytes_have_the_same_parents() {
         let file = read(&bytes);
         let map = Map::in_detail(&file);
         for nesting in [Nesting { depth: 4, most: 16 }, Nesting { depth: 99, most: usize::MAX }] {
-            ask(&file, &map.nested(nesting), &names(map.root()), &mut seen);
+            ask(&file, map.ranges(nesting).rows(), &names(map.root()), &mut seen);
         }
     }
     assert!(seen[0] > 1000 && seen[1] > 5, "{seen:?}");
@@ -399,9 +398,9 @@ fn what_is_cut_is_counted_once() {
     );
     let file = read(&bytes);
     let map = Map::of(&file);
-    let spans = map.nested(Nesting { depth: 1, most: 99 });
-    let segment = spans.iter().find(|span| matches!(span.title, Title::Segment(0))).unwrap();
-    let Within::Kinds(kinds) = &segment.within else { panic!("{segment:?}") };
+    let ranges = map.ranges(Nesting { depth: 1, most: 99 });
+    let segment = ranges.rows().find(|row| matches!(row.title(), Title::Segment(0))).unwrap();
+    let RowContents::Kinds(kinds) = segment.contents() else { panic!("{segment:?}") };
     let reported: Vec<_> = kinds.iter().map(|kind| (kind.name, kind.count, kind.bytes)).collect();
     assert_eq!(reported, [("named data", 1, 56), ("constants", 1, 8)]);
 }
@@ -589,42 +588,6 @@ fn a_section_of_a_payload_is_data() {
     let file = OtherFile::read(&&bytes[..], &Limits::UNTRUSTED).unwrap().unwrap().unwrap();
     let at = file.sections()[0].range.start;
     assert_eq!(ByteInfo::of_other(&file, at).unwrap().role(), ByteRole::Data);
-}
-
-/// Rows that are made one at a time are the same as those of the whole list.
-#[test]
-fn rows_on_demand_are_those_of_the_list() {
-    fn flat(entry: &RangeEntry, rows: &mut Vec<String>) {
-        let mut alone = entry.clone();
-        (alone.parts, alone.kinds) = (Vec::new(), Vec::new());
-        rows.push(format!("{alone:?} {:?}", entry.kinds));
-        entry.parts.iter().for_each(|part| flat(part, rows));
-    }
-    fn walk(row: &RangeRow<'_, '_, '_>, rows: &mut Vec<String>) {
-        let entry = row.entry();
-        match row.contents() {
-            RowContents::Rows(all) => {
-                rows.push(format!("{entry:?} []"));
-                all.for_each(|row| walk(&row, rows));
-            }
-            RowContents::Kinds(kinds) => rows.push(format!("{entry:?} {kinds:?}")),
-            _ => rows.push(format!("{entry:?} []")),
-        }
-    }
-    for path in files::samples().into_iter().step_by(5) {
-        let bytes = files::read(&path).unwrap();
-        let file = read(&bytes);
-        let map = Map::in_detail(&file);
-        for nesting in [Nesting::default(), Nesting { depth: 9, most: usize::MAX }] {
-            let free = |_: &str| Ok::<(), ()>(());
-            let (mut expected, mut found) = (Vec::new(), Vec::new());
-            let all = RangeEntry::all(&map, nesting, free).unwrap();
-            all.iter().for_each(|entry| flat(entry, &mut expected));
-            let ranges = map.ranges(nesting);
-            RangeRows::new(&ranges).iter().for_each(|row| walk(&row, &mut found));
-            assert_eq!(found, expected, "{}", name(&path));
-        }
-    }
 }
 
 /// The headers of an archive's members are apart from its directory.

@@ -10,7 +10,7 @@ use pte::payload::PayloadContents;
 use pte::{File, Handle, Limits};
 
 use crate::read::wide;
-use pte_tests::mapped::{ask_map, ask_pieces, ask_spans};
+use pte_tests::mapped::{ask_map, ask_pieces, ask_rows};
 
 /// A map has each byte of the file once, at each of its levels. Each edge of a graph joins two nodes, and each
 /// node is there once. In an arena no tensor ends behind the reach, and no more is live than is used.
@@ -24,7 +24,7 @@ pub fn views(bytes: &[u8]) {
     let payloads = PayloadContents::all_with_parts(&opened, &limits).expect("a slice can be read");
     let map = Map::in_detail_with_payloads(&file, &payloads);
     ask_pieces(&map, len);
-    ask_spans(&map.nested(Nesting { depth: 9, most: 4 }), 0..len);
+    ask_rows(map.ranges(Nesting { depth: 9, most: 4 }).rows(), 0..len);
     if let Ok(sizes) = SizeTree::of("file", &file, &payloads, &limits) {
         assert_sizes(&sizes, len);
     }
@@ -62,7 +62,7 @@ fn other(bytes: &[u8], limits: &Limits) {
     ask_pieces(&file.map(), len);
     let map = file.map_in_detail();
     ask_pieces(&map, len);
-    ask_spans(&map.nested(Nesting { depth: 9, most: 4 }), 0..len);
+    ask_rows(map.ranges(Nesting { depth: 9, most: 4 }).rows(), 0..len);
     for offset in offsets(len) {
         assert_byte(ByteInfo::of_other(&file, offset).as_ref(), offset, len);
     }

@@ -106,8 +106,9 @@ pub(crate) fn map(
         return Err(Failure::Absent { code: "work-limit", message });
     }
     let mut names = Names::new(of, limits);
-    let rows = RangeEntry::all(&map, nesting, |name| names.charge(name))?;
-    text(&MapDocument::new(name, file.file_len(), rows))
+    let ranges = map.ranges(nesting);
+    ranges.charge_names(|name| names.charge(name))?;
+    text(&MapDocument::new(name, file.file_len(), &ranges))
 }
 
 /// Returns the text of a document.

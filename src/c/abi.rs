@@ -2,6 +2,8 @@
 #![allow(non_camel_case_types, reason = "the names of C")]
 
 use core::ffi::{c_char, c_void};
+#[cfg(feature = "check")]
+use core::ptr;
 
 /// The outcome of a call.
 #[repr(C)]
@@ -32,6 +34,25 @@ pub struct pte_text {
     pub data: *const c_char,
     /// The number of bytes, without the NUL at the end.
     pub size: usize,
+}
+
+#[cfg(feature = "check")]
+impl pte_text {
+    /// An empty text.
+    pub(crate) const EMPTY: Self = Self { data: c"".as_ptr(), size: 0 };
+
+    /// A text without the NUL at its end.
+    pub(crate) fn terminated(text: &str) -> Self {
+        Self { data: text.as_ptr().cast(), size: text.len().saturating_sub(1) }
+    }
+
+    /// A text of the tables, where a NUL follows each text, or an empty one.
+    pub(crate) fn of_file(text: Option<&str>) -> Self {
+        match text.unwrap_or_default() {
+            "" => Self::EMPTY,
+            text => Self { data: text.as_ptr().cast(), size: text.len() },
+        }
+    }
 }
 
 /// Why the structure of a file is refused.
@@ -198,6 +219,45 @@ pub struct pte_value {
     pub number: f64,
     /// The text, as the file has it.
     pub text: pte_text,
+}
+
+#[cfg(feature = "check")]
+impl pte_value {
+    /// No value.
+    pub(crate) const NONE: Self = Self {
+        kind: pte_value_kind::PTE_VALUE_NONE,
+        name: pte_text::EMPTY,
+        dtype: -1,
+        dtype_name: pte_text::EMPTY,
+        rank: 0,
+        sizes: [0; 16],
+        is_dynamic: false,
+        storage: pte_storage::PTE_STORAGE_NONE,
+        arena: 0,
+        arena_offset: 0,
+        data: ptr::null(),
+        size: 0,
+        integer: 0,
+        number: 0.0,
+        text: pte_text::EMPTY,
+    };
+
+    /// The same value with bytes of the caller's buffer.
+    pub(crate) fn with_bytes(self, bytes: &'static [u8]) -> Self {
+        let data = if bytes.is_empty() { ptr::null() } else { bytes.as_ptr().cast() };
+        Self { data, size: bytes.len(), ..self }
+    }
+
+    /// The same value with the sizes of a tensor.
+    pub(crate) fn with_sizes(mut self, sizes: impl Iterator<Item = i32>) -> Self {
+        for size in sizes {
+            if let Some(place) = self.sizes.get_mut(self.rank) {
+                *place = size;
+            }
+            self.rank = self.rank.saturating_add(1);
+        }
+        self
+    }
 }
 
 /// A method of a program.

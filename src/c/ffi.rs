@@ -11,10 +11,12 @@ use core::ptr::NonNull;
 use core::slice;
 
 #[cfg(feature = "check")]
-use crate::abi::{pte_allocator, pte_text};
+use crate::abi::pte_allocator;
 use crate::abi::{pte_refusal, pte_status};
 #[cfg(feature = "check")]
 use crate::memory;
+#[cfg(feature = "check")]
+use crate::options::Options;
 use crate::verify;
 
 #[cfg(feature = "check")]
@@ -99,10 +101,32 @@ pub unsafe extern "C" fn pte_verify_refusal(
     }
 }
 
-/// Returns a text without the NUL at its end.
+/// Makes an object of the caller's bytes and options, and writes the pointer to `place`: NULL unless it is made.
 #[cfg(feature = "check")]
-fn terminated(text: &str) -> pte_text {
-    pte_text { data: text.as_ptr().cast(), size: text.len().saturating_sub(1) }
+unsafe fn made_of<T>(
+    data: *const c_void,
+    size: usize,
+    options: *const options::pte_options,
+    place: *mut *mut memory::Owned<T>,
+    make: impl FnOnce(&'static [u8], &Options) -> Result<NonNull<memory::Owned<T>>, pte_status>,
+) -> pte_status {
+    // SAFETY: the caller's promise: null or writable.
+    let Some(place) = (unsafe { place.as_mut() }) else { return pte_status::PTE_INVALID_ARGUMENT };
+    *place = ptr::null_mut();
+    // SAFETY: the caller's promise.
+    let Some(bytes) = (unsafe { bytes(data, size) }) else {
+        return pte_status::PTE_INVALID_ARGUMENT;
+    };
+    let defaults = Options::new();
+    // SAFETY: the caller's promise: null, or of `pte_options_new`.
+    let options = unsafe { options.as_ref() }.map_or(&defaults, |options| &options.0);
+    match make(bytes, options) {
+        Ok(made) => {
+            *place = made.as_ptr();
+            pte_status::PTE_OK
+        }
+        Err(status) => status,
+    }
 }
 
 /// Writes `found` to `place`.

@@ -12,7 +12,7 @@ use pte_rs::summary::{Summary, SummaryDocument};
 use pte_rs::tensors::{TensorPlace, TensorRow, TensorStorage};
 use pte_rs::{File, Limits, OpenError, Ptd};
 
-use crate::abi::{pte_status, pte_storage, pte_value_kind};
+use crate::abi::{pte_status, pte_storage, pte_text, pte_value, pte_value_kind};
 use crate::memory::{self, Owned};
 use crate::options::Options;
 
@@ -24,30 +24,6 @@ pub(crate) struct Opened {
     name: String,
     /// The names of the dtypes by their codes, each with a NUL behind it.
     dtypes: Vec<String>,
-}
-
-/// A value of a method, a tensor or a blob. All texts have a NUL behind them.
-#[derive(Debug)]
-pub(crate) struct Value<'f> {
-    pub(crate) kind: pte_value_kind,
-    pub(crate) name: &'f str,
-    pub(crate) dtype: Option<ScalarType>,
-    pub(crate) dtype_name: &'f str,
-    pub(crate) sizes: Vec16,
-    pub(crate) is_dynamic: bool,
-    pub(crate) storage: pte_storage,
-    pub(crate) arena: Option<pte_rs::Arena>,
-    pub(crate) bytes: &'static [u8],
-    pub(crate) integer: i64,
-    pub(crate) number: f64,
-    pub(crate) text: &'f str,
-}
-
-/// The sizes of a tensor: their number, and the first 16.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Vec16 {
-    pub(crate) len: usize,
-    pub(crate) first: [i32; 16],
 }
 
 /// Proves the structure of a file, and keeps the proof.
@@ -97,30 +73,30 @@ impl Opened {
     }
 
     /// Returns value `index` of a method.
-    pub(crate) fn value(&self, method: usize, index: usize) -> Option<Value<'_>> {
+    pub(crate) fn value(&self, method: usize, index: usize) -> Option<pte_value> {
         let value = self.method(method)?.values()?.get(index)?;
-        Some(value.val().map_or_else(Value::empty, |value| self.describe(value)))
+        Some(value.val().map_or(pte_value::NONE, |value| self.describe(value)))
     }
 
-    pub(crate) fn input(&self, method: usize, index: usize) -> Option<Value<'_>> {
+    pub(crate) fn input(&self, method: usize, index: usize) -> Option<pte_value> {
         Some(self.operand(method, self.method(method)?.inputs()?.get(index)?))
     }
 
-    pub(crate) fn output(&self, method: usize, index: usize) -> Option<Value<'_>> {
+    pub(crate) fn output(&self, method: usize, index: usize) -> Option<pte_value> {
         Some(self.operand(method, self.method(method)?.outputs()?.get(index)?))
     }
 
-    fn operand(&self, method: usize, index: i32) -> Value<'_> {
+    fn operand(&self, method: usize, index: i32) -> pte_value {
         let value = usize::try_from(index).ok().and_then(|index| self.value(method, index));
-        value.unwrap_or_else(Value::empty)
+        value.unwrap_or(pte_value::NONE)
     }
 
     /// Returns the payload of delegate `index` of a method, by the id of its backend.
-    pub(crate) fn delegate(&self, method: usize, index: usize) -> Option<Value<'_>> {
+    pub(crate) fn delegate(&self, method: usize, index: usize) -> Option<pte_value> {
         let delegate = self.method(method)?.delegates()?.get(index)?;
         let File::Pte(pte) = self.handle.file() else { return None };
         let payload = pte.delegate_range(delegate).ok().flatten();
-        Some(Value { name: delegate.id().unwrap_or_default(), ..self.blob(payload) })
+        Some(self.blob(delegate.id(), payload))
     }
 
     /// Returns the number of named blobs of a program, or of the entries of a data file.
@@ -131,18 +107,18 @@ impl Opened {
         }
     }
 
-    pub(crate) fn data(&self, index: usize) -> Option<Value<'_>> {
+    pub(crate) fn data(&self, index: usize) -> Option<pte_value> {
         match self.handle.file() {
             File::Pte(pte) => {
                 let (key, range) = pte.named_data().nth(index)?;
-                Some(Value { name: key.unwrap_or_default(), ..self.blob(range.ok()) })
+                Some(self.blob(key, range.ok()))
             }
             File::Ptd(ptd) => self.entry(&ptd, u32::try_from(index).ok()?),
         }
     }
 
     /// Returns the first named blob of a program, or entry of a data file, with a key.
-    pub(crate) fn find_data(&self, key: &str) -> Option<Value<'_>> {
+    pub(crate) fn find_data(&self, key: &str) -> Option<pte_value> {
         let index = match self.handle.file() {
             File::Pte(pte) => pte.named_data().position(|(other, _)| other == Some(key))?,
             File::Ptd(ptd) => {
@@ -154,7 +130,7 @@ impl Opened {
     }
 
     /// Returns the first tensor with a fully qualified name.
-    pub(crate) fn find_tensor(&self, name: &str) -> Option<Value<'_>> {
+    pub(crate) fn find_tensor(&self, name: &str) -> Option<pte_value> {
         let File::Pte(pte) = self.handle.file() else { return self.find_data(name) };
         let plans = pte.program().execution_plan().into_iter().flatten();
         let mut values = plans.flat_map(|plan| plan.values().into_iter().flatten());
@@ -181,32 +157,32 @@ impl Opened {
         crate::judge::of_file(&self.handle).saturating_mul(3).saturating_add(OF_LISTS)
     }
 
-    fn describe<'f>(&'f self, value: KernelTypes<'f>) -> Value<'f> {
-        let empty = Value::empty();
+    fn describe(&self, value: KernelTypes<'_>) -> pte_value {
+        let none = pte_value::NONE;
         match value {
             KernelTypes::Tensor(tensor) => self.tensor(tensor),
             KernelTypes::Int(int) => {
-                Value { kind: pte_value_kind::PTE_VALUE_INT, integer: int.int_val(), ..empty }
+                pte_value { kind: pte_value_kind::PTE_VALUE_INT, integer: int.int_val(), ..none }
             }
-            KernelTypes::Double(double) => Value {
+            KernelTypes::Double(double) => pte_value {
                 kind: pte_value_kind::PTE_VALUE_DOUBLE,
                 number: double.double_val(),
-                ..empty
+                ..none
             },
             KernelTypes::Bool(bool) => {
                 let integer = i64::from(bool.bool_val());
-                Value { kind: pte_value_kind::PTE_VALUE_BOOL, integer, ..empty }
+                pte_value { kind: pte_value_kind::PTE_VALUE_BOOL, integer, ..none }
             }
             KernelTypes::String(text) => {
-                let text = text.string_val().unwrap_or_default();
-                Value { kind: pte_value_kind::PTE_VALUE_STRING, text, ..empty }
+                let text = pte_text::of_file(text.string_val());
+                pte_value { kind: pte_value_kind::PTE_VALUE_STRING, text, ..none }
             }
-            _ => Value { kind: pte_value_kind::PTE_VALUE_OTHER, ..empty },
+            _ => pte_value { kind: pte_value_kind::PTE_VALUE_OTHER, ..none },
         }
     }
 
-    fn tensor<'f>(&'f self, tensor: Tensor<'f>) -> Value<'f> {
-        let File::Pte(pte) = self.handle.file() else { return Value::empty() };
+    fn tensor(&self, tensor: Tensor<'_>) -> pte_value {
+        let File::Pte(pte) = self.handle.file() else { return pte_value::NONE };
         let row = TensorRow::of(&pte, tensor, TensorPlace::Named(0));
         let (storage, range) = match &row.storage {
             TensorStorage::Constant(range) => (pte_storage::PTE_STORAGE_FILE, Some(range.clone())),
@@ -218,46 +194,47 @@ impl Opened {
             TensorStorage::Unbound => (pte_storage::PTE_STORAGE_NONE, None),
             _ => (pte_storage::PTE_STORAGE_BROKEN, None),
         };
-        Value {
+        let arena = row.arena();
+        let value = pte_value {
             kind: pte_value_kind::PTE_VALUE_TENSOR,
-            name: name_of(tensor).unwrap_or_default(),
+            name: pte_text::of_file(name_of(tensor)),
             is_dynamic: tensor.shape_dynamism() != TensorShapeDynamism::STATIC,
-            sizes: Vec16::of(tensor.sizes().into_iter().flatten()),
             storage,
-            arena: row.arena(),
-            bytes: self.bytes(range),
+            arena: arena.map_or(0, |arena| arena.memory_id),
+            arena_offset: arena.map_or(0, |arena| arena.offset),
             ..self.of_dtype(tensor.scalar_type())
-        }
+        };
+        value.with_sizes(tensor.sizes().into_iter().flatten()).with_bytes(self.bytes(range))
     }
 
-    fn entry<'f>(&'f self, ptd: &Ptd<'f>, nth: u32) -> Option<Value<'f>> {
+    fn entry(&self, ptd: &Ptd<'_>, nth: u32) -> Option<pte_value> {
         let entry = ptd.entry(nth)?;
-        let blob = self.blob(entry.range().ok());
-        let name = entry.key().unwrap_or_default();
-        let Some(layout) = entry.layout() else { return Some(Value { name, ..blob }) };
-        Some(Value {
+        let blob = self.blob(entry.key(), entry.range().ok());
+        let Some(layout) = entry.layout() else { return Some(blob) };
+        let dtype = self.of_dtype(layout.scalar_type);
+        let value = pte_value {
             kind: pte_value_kind::PTE_VALUE_TENSOR,
-            name,
-            sizes: Vec16::of(layout.sizes.into_iter().flatten()),
-            storage: blob.storage,
-            bytes: blob.bytes,
-            ..self.of_dtype(layout.scalar_type)
-        })
+            dtype: dtype.dtype,
+            dtype_name: dtype.dtype_name,
+            ..blob
+        };
+        Some(value.with_sizes(layout.sizes.into_iter().flatten()))
     }
 
-    fn of_dtype(&self, dtype: ScalarType) -> Value<'_> {
+    fn of_dtype(&self, dtype: ScalarType) -> pte_value {
         let name = usize::try_from(dtype.0).ok().and_then(|code| self.dtypes.get(code));
-        let dtype_name = name.and_then(|name| name.strip_suffix('\0')).unwrap_or_default();
-        Value { dtype: Some(dtype), dtype_name, ..Value::empty() }
+        let dtype_name = name.map_or(pte_text::EMPTY, |name| pte_text::terminated(name));
+        pte_value { dtype: dtype.0.into(), dtype_name, ..pte_value::NONE }
     }
 
-    fn blob(&self, range: Option<Range<u64>>) -> Value<'_> {
+    fn blob(&self, name: Option<&str>, range: Option<Range<u64>>) -> pte_value {
         let storage = match range {
             Some(_) => pte_storage::PTE_STORAGE_FILE,
             None => pte_storage::PTE_STORAGE_BROKEN,
         };
         let kind = pte_value_kind::PTE_VALUE_BLOB;
-        Value { kind, storage, bytes: self.bytes(range), ..Value::empty() }
+        let value = pte_value { kind, name: pte_text::of_file(name), storage, ..pte_value::NONE };
+        value.with_bytes(self.bytes(range))
     }
 
     /// Returns the caller's bytes of a range in the file.
@@ -266,38 +243,6 @@ impl Opened {
             Some(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?)
         });
         ends.and_then(|range| self.handle.source().get(range)).unwrap_or_default()
-    }
-}
-
-impl Value<'_> {
-    fn empty() -> Self {
-        Self {
-            kind: pte_value_kind::PTE_VALUE_NONE,
-            name: "",
-            dtype: None,
-            dtype_name: "",
-            sizes: Vec16::default(),
-            is_dynamic: false,
-            storage: pte_storage::PTE_STORAGE_NONE,
-            arena: None,
-            bytes: &[],
-            integer: 0,
-            number: 0.0,
-            text: "",
-        }
-    }
-}
-
-impl Vec16 {
-    fn of(sizes: impl Iterator<Item = i32>) -> Self {
-        let mut all = Self::default();
-        for size in sizes {
-            if let Some(place) = all.first.get_mut(all.len) {
-                *place = size;
-            }
-            all.len = all.len.saturating_add(1);
-        }
-        all
     }
 }
 

@@ -14,7 +14,7 @@ use super::Common;
 use super::config::ConfigArguments;
 use super::identity::identity;
 use super::input::{self, Bytes, Input, Streams};
-use super::output::{Content, Output, formatted, refuse_one_file};
+use super::output::{Content, Output, refuse_one_file};
 use super::problem::{Problem, Status, note};
 use super::refusal;
 use super::text::{count as counted, links_note, name_of, wide};
@@ -328,23 +328,18 @@ impl Check {
     ) -> Result<(), Problem> {
         let format = if self.json { OutputFormat::Json } else { self.format };
         let content = if format == OutputFormat::Text { Content::Text } else { Content::Plain };
-        let mut out = Output::beside(common.output.as_deref(), content, files)?.with_answer();
-        match format {
+        let out = Output::beside(common.output.as_deref(), content, files)?.with_answer();
+        out.finish_with(|out| match format {
             OutputFormat::Text => {
-                let written = show::write(checked, &mut out).and_then(|()| summary.write(&mut out));
-                formatted(out, written)
+                show::write(checked, out)?;
+                Ok(summary.write(out)?)
             }
-            OutputFormat::Json => {
-                out.json(&CheckDocument::new(checked))?;
-                out.finish()
-            }
+            OutputFormat::Json => out.json(&CheckDocument::new(checked)),
             OutputFormat::Sarif => {
-                let paths: Vec<_> =
-                    addresses.iter().map(|path| path.as_os_str().as_encoded_bytes()).collect();
-                out.json(&sarif(checked, &paths))?;
-                out.finish()
+                let paths = addresses.iter().map(|path| path.as_os_str().as_encoded_bytes());
+                out.json(&sarif(checked, &paths.collect::<Vec<_>>()))
             }
-        }
+        })
     }
 }
 

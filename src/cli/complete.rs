@@ -39,9 +39,8 @@ impl Completions {
             None => Err(io::Error::other("no completions for this shell")),
         };
         written.map_err(|error| Problem::io("completions", error))?;
-        let mut out = Output::open(common.output.as_deref(), Content::Plain)?;
-        out.bytes(&text)?;
-        out.finish()?;
+        let out = Output::open(common.output.as_deref(), Content::Plain)?;
+        out.finish_with(|out| out.bytes(&text))?;
         Ok(Status::Good)
     }
 }

@@ -14,7 +14,7 @@ use pte::{File, Handle, OpenError};
 
 use super::Common;
 use super::input::{self, Bytes, Input};
-use super::output::{Content, Output, formatted};
+use super::output::{Content, Output};
 use super::problem::{Problem, Status};
 use super::text::{count, grouped};
 
@@ -119,7 +119,7 @@ impl Diff {
         input::once(&paths)?;
         let format = if self.json { OutputFormat::Json } else { self.format };
         let content = if format == OutputFormat::Text { Content::Text } else { Content::Plain };
-        let mut out = Output::beside(common.output.as_deref(), content, &paths)?.with_answer();
+        let out = Output::beside(common.output.as_deref(), content, &paths)?.with_answer();
         let open = |path: &PathBuf| Input::open(path, &common.limits());
         let all = |paths: &[PathBuf]| paths.iter().map(open).collect::<Result<Vec<_>, _>>();
         let (before, after) = (open(&self.before)?, open(&self.after)?);
@@ -158,15 +158,11 @@ impl Diff {
             is_bundled: before.bundle.is_some() || after.bundle.is_some(),
             most: self.most,
         };
-        let written = match format {
-            OutputFormat::Json => {
-                out.json(&DiffDocument::new(&before.name, &after.name, &report))?;
-                Ok(())
-            }
-            OutputFormat::Text => screen::show(&found, &mut out),
-            OutputFormat::Markdown => markdown::show(&found, &mut out),
-        };
-        formatted(out, written)?;
+        out.finish_with(|out| match format {
+            OutputFormat::Json => out.json(&DiffDocument::new(&before.name, &after.name, &report)),
+            OutputFormat::Text => Ok(screen::show(&found, out)?),
+            OutputFormat::Markdown => Ok(markdown::show(&found, out)?),
+        })?;
         Ok(match report.verdict {
             Verdict::Identical | Verdict::Same => Status::Good,
             Verdict::Different => Status::BadNews,

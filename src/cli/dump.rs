@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use super::Common;
 use super::identity::{folder_of, is_same, place};
 use super::input::{Bytes, Input, Streams};
-use super::output::{Content, Output, formatted};
+use super::output::{Content, Output};
 use super::problem::{Problem, Status, note};
 use super::text::{count, name_of};
 use pte::flat::json;
@@ -28,7 +28,7 @@ mod payloads;
 mod sections;
 
 use container::ContainerWriter;
-use payloads::{PayloadWriter, Stop};
+use payloads::PayloadWriter;
 
 /// Print the tables as JSON
 ///
@@ -128,6 +128,7 @@ impl Dump {
             fs::create_dir_all(folder).map_err(|error| Problem::io(name_of(folder), error))?;
         }
         let inputs = core::slice::from_ref(&self.file);
+        let open = || Output::beside(common.output.as_deref(), Content::Plain, inputs);
         let only_method = || match &self.method {
             None => Ok(()),
             Some(_) => Err(Problem::no_methods(&name)),
@@ -138,57 +139,68 @@ impl Dump {
                 let message = format!("{name} has no container: it is neither a .pte nor a .ptd");
                 return Err(Problem::Usage(message.into()));
             }
-            let mut out = Output::beside(common.output.as_deref(), Content::Plain, inputs)?;
             let (context, shown) = ((&name, &limits), (&self.blobs, !self.compact));
-            let omitted = match payloads::file(&bytes, &place, context, shown, &mut out) {
-                Ok(omitted) => Ok(omitted),
-                Err(Stop::Problem(problem)) => return Err(problem),
-                Err(Stop::Output) => Err(fmt::Error),
-            };
-            return self.finish(out, omitted, common);
+            let write = |out: &mut Output| payloads::file(&bytes, &place, context, shown, out);
+            return self.finish(open()?, write, common);
         }
-        let open = || Output::beside(common.output.as_deref(), Content::Plain, inputs);
         if !self.container
-            && let Some((out, written)) =
-                payloads::sections_of_file(&bytes, &name, !self.compact, open)?
+            && let Some(found) = payloads::sections_of_file(&bytes, &name)?
         {
+            let out = open()?;
             only_method()?;
-            return self.finish(out, written.map(|()| json::Omitted::default()), common);
+            let write = |out: &mut Output| {
+                sections::write(&Ok(found), (!self.compact).then_some(0), out)?;
+                Ok(json::Omitted::default())
+            };
+            return self.finish(out, write, common);
         }
         let input = Input::new(bytes, &name, &limits)?;
-        let file = input.opened.file();
         if let Some(method) = &self.method {
             input.has_method(method)?;
         }
-        let mut out = Output::beside(common.output.as_deref(), Content::Plain, inputs)?;
-        let mut problem = None;
         let mut inside =
             self.payloads.then(|| PayloadWriter::new(&input, &self.blobs, limits, !self.compact));
         let mut writer =
             self.container.then(|| ContainerWriter::new(&input, &self.blobs, !self.compact));
+        let write = |out: &mut Output| self.write(&input, &mut inside, &mut writer, out);
+        let status = self.finish(open()?, write, common)?;
+        let notes = writer.iter().filter(|_| !common.quiet).flat_map(|writer| &writer.notes);
+        notes.for_each(|text| note(text));
+        Ok(status)
+    }
+
+    /// Writes the tables of a model, with its payloads or its container.
+    fn write(
+        &self,
+        input: &Input,
+        inside: &mut Option<PayloadWriter<'_>>,
+        writer: &mut Option<ContainerWriter<'_>>,
+        out: &mut Output,
+    ) -> Result<json::Omitted, Problem> {
+        let file = input.opened.file();
+        let mut problem = None;
         let blob = |bytes: &[u8]| self.blobs.show(bytes, &mut problem);
         let options = json::Options { pretty: !self.compact, blob };
-        let written = match (&file, &mut writer) {
-            (File::Pte(pte), None) => match &mut inside {
+        let written = match (&file, &mut *writer) {
+            (File::Pte(pte), None) => match &mut *inside {
                 None if self.method.is_some() => match self.plan(pte) {
-                    Some(plan) => json::write(plan, options, &mut out),
+                    Some(plan) => json::write(plan, options, out),
                     None => Ok(json::Omitted::default()),
                 },
-                None => json::write(pte.program(), options, &mut out),
+                None => json::write(pte.program(), options, out),
                 Some(inside) => {
                     let write = |out: &mut &mut Output| inside.write(pte, out);
-                    json::write_beside(pte.program(), options, &mut out, payloads::KEY, write)
+                    json::write_beside(pte.program(), options, out, payloads::KEY, write)
                 }
             },
             (File::Ptd(ptd), None) => match ptd.root() {
-                ptd::Root::Current(root) => json::write(root, options, &mut out),
-                ptd::Root::Legacy(root) => json::write(root, options, &mut out),
+                ptd::Root::Current(root) => json::write(root, options, out),
+                ptd::Root::Legacy(root) => json::write(root, options, out),
             },
             (File::Pte(pte), Some(writer)) => {
                 let views = pte.to_views_from(input.opened.source());
                 let views = views.map_err(|error| input.no_memory(error))?;
-                let root = pte.program();
-                write_with_container(root, options, &mut out, |out| {
+                write_with_container(pte.program(), options, out, |out| {
                     writer.write(views, pte.region(), None, out)
                 })
             }
@@ -197,12 +209,12 @@ impl Dump {
                 let views = ptd.to_views_from(input.opened.source());
                 match views.map_err(|error| input.no_memory(error))? {
                     PtdViews::Current(views) => {
-                        write_with_container(views.root, options, &mut out, |out| {
+                        write_with_container(views.root, options, out, |out| {
                             writer.write(views, region, generation, out)
                         })
                     }
                     PtdViews::Legacy(views) => {
-                        write_with_container(views.root, options, &mut out, |out| {
+                        write_with_container(views.root, options, out, |out| {
                             writer.write(views, region, generation, out)
                         })
                     }
@@ -210,13 +222,10 @@ impl Dump {
             }
         };
         let problem = problem.or_else(|| inside.as_mut()?.problem.take());
-        if let Some(problem) = problem.or_else(|| writer.as_mut()?.problem.take()) {
-            return Err(problem);
+        match problem.or_else(|| writer.as_mut()?.problem.take()) {
+            Some(problem) => Err(problem),
+            None => Ok(written?),
         }
-        let status = self.finish(out, written, common)?;
-        let notes = writer.iter().filter(|_| !common.quiet).flat_map(|writer| &writer.notes);
-        notes.for_each(|text| note(text));
-        Ok(status)
     }
 
     /// Returns the first method with the requested name, which is the one that runtimes use.
@@ -227,19 +236,19 @@ impl Dump {
         })
     }
 
-    /// Ends the document and its output.
+    /// Writes the document, and ends its output.
     fn finish(
         &self,
-        mut out: Output,
-        written: Result<json::Omitted, fmt::Error>,
+        out: Output,
+        write: impl FnOnce(&mut Output) -> Result<json::Omitted, Problem>,
         common: &Common,
     ) -> Result<Status, Problem> {
-        let written = written.and_then(|omitted| out.write_char('\n').map(|()| omitted));
-        formatted(out, written.map(drop))?;
-        if let Ok(omitted) = written
-            && omitted.unknown_members > 0
-            && !common.quiet
-        {
+        let omitted = out.finish_with(|out| {
+            let omitted = write(out)?;
+            out.write_char('\n')?;
+            Ok(omitted)
+        })?;
+        if omitted.unknown_members > 0 && !common.quiet {
             note(&format!(
                 "{} with an unknown member: shown by the number of the tag",
                 count(omitted.unknown_members, "union")

@@ -129,8 +129,7 @@ impl Edit {
         refuse_bundle(&input)?;
         let others = self.inline.iter().map(|path| Input::open(path, &limits));
         let others = others.collect::<Result<Vec<_>, _>>()?;
-        let data = self.set_data.iter().map(|(key, path)| Ok((key.as_str(), Data::open(path)?)));
-        let data = data.collect::<Result<Vec<_>, Problem>>()?;
+        let data = self.new_data()?;
         let known = save::report(&input.opened, &input.name, &limits)?;
         let output = match (self.in_place, &common.output) {
             (true, _) if file.as_os_str() == "-" => {
@@ -148,10 +147,7 @@ impl Edit {
                 return Err(Problem::Usage("name the output with -o, or use --in-place".into()));
             }
         };
-        let inputs: Vec<_> = if self.in_place { Vec::new() } else { vec![file.clone()] };
-        let blobs = self.set_data.iter().map(|(_, path)| path);
-        let read = self.inline.iter().chain(blobs).cloned();
-        let inputs: Vec<_> = inputs.into_iter().chain(read).collect();
+        let inputs = self.kept();
         let is_quiet = common.quiet || self.in_place;
         let mut done = Vec::new();
         match input.opened.file() {
@@ -194,6 +190,18 @@ impl Edit {
             done.iter().for_each(|message| note(message));
         }
         Ok(Status::Good)
+    }
+
+    /// Opens the files whose bytes become named data.
+    fn new_data(&self) -> Result<Vec<(&str, Data)>, Problem> {
+        self.set_data.iter().map(|(key, path)| Ok((key.as_str(), Data::open(path)?))).collect()
+    }
+
+    /// Returns the files that are read and must not be replaced.
+    fn kept(&self) -> Vec<PathBuf> {
+        let programs = if self.in_place { &[][..] } else { &self.files };
+        let blobs = self.set_data.iter().map(|(_, path)| path);
+        programs.iter().chain(&self.inline).chain(blobs).cloned().collect()
     }
 
     /// Returns whether the arguments name an operation.

@@ -141,9 +141,8 @@ impl Embed {
             }
         }
         let content = if format == EmbedFormat::Text { Content::Text } else { Content::Plain };
-        let mut out = Output::beside(common.output.as_deref(), content, &inputs)?.with_answer();
-        self.write(format, (&input, &needs), fit, &mut out)?;
-        out.finish()?;
+        let out = Output::beside(common.output.as_deref(), content, &inputs)?.with_answer();
+        out.finish_with(|out| self.write(format, (&input, &needs), fit, out))?;
         Ok(status)
     }
 

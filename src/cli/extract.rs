@@ -128,17 +128,14 @@ impl Extract {
         common: &Common,
     ) -> Result<Status, Problem> {
         let inputs = core::slice::from_ref(&self.file);
-        if self.form == Form::Npy {
-            let (head, bytes) = array(input, found, common)?;
-            let mut out = Output::beside(common.output.as_deref(), Content::Bytes, inputs)?;
-            out.bytes(&head)?;
-            out.bytes(&bytes)?;
-            out.finish()?;
-            return Ok(Status::Good);
+        let open = || Output::beside(common.output.as_deref(), Content::Bytes, inputs);
+        match self.form {
+            Form::Raw => open()?.finish_with(|out| input.copy(found.range, out))?,
+            Form::Npy => {
+                let (head, bytes) = array(input, found, common)?;
+                open()?.finish_with(|out| out.bytes(&head).and_then(|()| out.bytes(&bytes)))?;
+            }
         }
-        let mut out = Output::beside(common.output.as_deref(), Content::Bytes, inputs)?;
-        input.copy(found.range, &mut out)?;
-        out.finish()?;
         Ok(Status::Good)
     }
 

@@ -6,15 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use pte::File;
 use pte::graph::{
     DrawOptions, Edge, EdgeKind, Excerpt, GraphDocument, GraphNode, InstructionPlace, MethodGraph,
-    MethodNode, NodeId, NodeKind, PayloadGraph, PayloadNodeId,
+    MethodNode, NodeId, NodeKind, OpenCall, PayloadGraph, PayloadNodeId,
 };
 use pte::method;
 use pte::operator_name;
 use pte::quoted::{Untrusted, UntrustedString};
 use pte::schema::program::view::{ExecutionPlan, InstructionArguments};
-use pte::{File, Pte};
 
 use super::Common;
 use super::input::{Input, Readable};
@@ -213,15 +213,14 @@ impl Graph {
             let payloads = PayloadGraph::all(&input.opened, &common.limits());
             document.payloads = Some(payloads.map_err(|error| Problem::open(&input.name, error))?);
         }
-        self.admit(&input, pte, format, &document)?;
+        self.admit(&input, format, &document)?;
         let inputs = core::slice::from_ref(&self.file);
-        let mut out = Output::beside(common.output.as_deref(), Content::Plain, inputs)?;
-        match format {
-            Format::Dot => draw(&document, &mut dot::Dot(&mut out))?,
-            Format::Mermaid => draw(&document, &mut mermaid::Mermaid(&mut out))?,
-            Format::Json | Format::ModelExplorer => out.json_rows(&document)?,
-        }
-        out.finish()?;
+        let out = Output::beside(common.output.as_deref(), Content::Plain, inputs)?;
+        out.finish_with(|out| match format {
+            Format::Dot => draw(&document, &mut dot::Dot(out)),
+            Format::Mermaid => draw(&document, &mut mermaid::Mermaid(out)),
+            Format::Json | Format::ModelExplorer => out.json_rows(&document),
+        })?;
         Ok(Status::Good)
     }
 
@@ -248,28 +247,15 @@ impl Graph {
     fn admit(
         &self,
         input: &Input,
-        pte: &Pte<'_>,
         format: Format,
         document: &GraphDocument<'_>,
     ) -> Result<(), Problem> {
-        let (mut methods, mut instructions) = (0usize, 0usize);
-        let is_chosen = |name: Option<&str>| {
-            self.method.as_deref().is_none_or(|method| name.unwrap_or_default() == method)
-        };
-        let plans = pte.program().execution_plan().into_iter().flatten();
-        let plans = || plans.clone().filter(|plan| is_chosen(plan.name()));
-        for plan in plans() {
-            methods = methods.saturating_add(1);
-            for chain in plan.chains().into_iter().flatten() {
-                let count = chain.instructions().map_or(0, |all| all.len());
-                instructions = instructions.saturating_add(count);
-            }
+        if let Some(method) = &self.method {
+            input.has_method(method)?;
         }
-        if let (0, Some(method)) = (methods, &self.method) {
-            return Err(
-                input.absent(format!("there is no method {:?}", Untrusted::from(method.as_str())))
-            );
-        }
+        let methods = document.plans().count();
+        let counts = document.plans().map(|(_, plan)| method::instructions(plan).count());
+        let mut instructions = counts.fold(0, usize::saturating_add);
         if document.shown.part.is_some() {
             if methods > 1 {
                 let message = "a part is of one method: choose it with --method";
@@ -304,7 +290,7 @@ impl Graph {
                 shown(self.max_instructions),
             )));
         }
-        plans().try_for_each(|plan| spend_names(input, plan))
+        document.plans().try_for_each(|(_, plan)| spend_names(input, plan))
     }
 
     /// Refuses instructions that are not in the method.
@@ -370,7 +356,7 @@ fn draw(document: &GraphDocument<'_>, out: &mut impl Draw) -> Result<(), Problem
             }
             if let Some(call) = call {
                 out.call(node.id, &lines(&graph, &node))?;
-                draw_payload(node.id, call.payload, folds_constants, out, &mut legend)?;
+                draw_payload(node.id, call.open.payload, folds_constants, out, &mut legend)?;
                 out.end_call()?;
             }
         }
@@ -418,15 +404,10 @@ fn draw_payload(
 }
 
 /// The calls of a method whose payloads are shown.
-struct OpenCalls<'p>(BTreeMap<NodeId, OpenCall<'p>>);
+struct OpenCalls<'p>(BTreeMap<NodeId, ShownCall<'p>>);
 
-struct OpenCall<'p> {
-    payload: &'p PayloadGraph,
-    /// The inputs of the payload, by the index of the value that the call passes.
-    inputs: BTreeMap<u32, Vec<u32>>,
-    /// The outputs of the payload, by the index of the value that receives the output. If several
-    /// outputs have one index, the last output counts.
-    outputs: BTreeMap<u32, u32>,
+struct ShownCall<'p> {
+    open: OpenCall<'p>,
     /// Whether an edge leads to the call itself. This is an edge of control flow, or of an argument
     /// that is neither an input nor an output of the payload.
     has_box: bool,
@@ -438,28 +419,18 @@ impl<'p> OpenCalls<'p> {
         for node in graph.nodes() {
             let nth = node.payload.and_then(|index| usize::try_from(index).ok());
             let Some(payload) = nth.and_then(|nth| payloads.get(nth)) else { continue };
-            let args = node.args.unwrap_or_default();
-            let (mut inputs, mut outputs) = (BTreeMap::<u32, Vec<u32>>::new(), BTreeMap::new());
-            for end in payload.arguments() {
-                let arg = usize::try_from(end.argument).ok().and_then(|nth| args.get(nth));
-                let Some(value) = arg.and_then(|&arg| u32::try_from(arg).ok()) else { continue };
-                match end.is_output {
-                    true => _ = outputs.insert(value, end.value),
-                    false => inputs.entry(value).or_default().push(end.value),
-                }
-            }
-            calls.0.insert(node.id, OpenCall { payload, inputs, outputs, has_box: false });
+            let open = OpenCall::new(payload, &node.args.unwrap_or_default());
+            calls.0.insert(node.id, ShownCall { open, has_box: false });
         }
         if calls.0.is_empty() {
             return calls;
         }
         for edge in graph.edges() {
-            let value = edge.value.filter(|_| edge.kind == EdgeKind::Data);
             if let Some(call) = calls.0.get_mut(&edge.from) {
-                call.has_box |= value.is_none_or(|value| !call.outputs.contains_key(&value));
+                call.has_box |= call.open.output(&edge).is_none();
             }
             if let Some(call) = calls.0.get_mut(&edge.to) {
-                call.has_box |= value.is_none_or(|value| !call.inputs.contains_key(&value));
+                call.has_box |= call.open.inputs(&edge).is_none();
             }
         }
         calls
@@ -468,21 +439,14 @@ impl<'p> OpenCalls<'p> {
     /// Returns the node at which an edge begins. If the edge's value is an output of a shown
     /// payload, this is the output's node.
     fn from(&self, edge: &Edge) -> Id {
-        let output = edge.value.filter(|_| edge.kind == EdgeKind::Data).and_then(|value| {
-            let call = self.0.get(&edge.from)?;
-            call.outputs.get(&value).copied()
-        });
+        let output = self.0.get(&edge.from).and_then(|call| call.open.output(edge));
         Id(edge.from, output.map(PayloadNodeId::Value))
     }
 
     /// Returns the nodes at which an edge ends. If the edge's value is an input of a shown payload,
     /// these are the inputs' nodes.
     fn to(&self, edge: &Edge) -> Vec<Id> {
-        let inputs = edge.value.filter(|_| edge.kind == EdgeKind::Data).and_then(|value| {
-            let call = self.0.get(&edge.to)?;
-            call.inputs.get(&value)
-        });
-        match inputs {
+        match self.0.get(&edge.to).and_then(|call| call.open.inputs(edge)) {
             None => vec![Id(edge.to, None)],
             Some(inputs) => {
                 inputs.iter().map(|&id| Id(edge.to, Some(PayloadNodeId::Value(id)))).collect()

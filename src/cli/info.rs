@@ -1,6 +1,7 @@
 //! `pte info`: a summary of a file on one screen.
 
 use core::fmt::{self, Write};
+use core::iter;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -14,7 +15,7 @@ use pte::tensors::datatype_name;
 
 use super::columns::paragraph;
 use super::input::{self, Bytes, Input, Streams};
-use super::output::{Output, formatted};
+use super::output::Output;
 use super::problem::{BOLD, DIM, NAME, Problem, Status, WARNING};
 use super::refusal::Refusals;
 use super::text::{self, bar, count, grouped, name, name_of, wide};
@@ -47,24 +48,25 @@ pub(super) struct Info {
 impl Info {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         input::once(&self.files)?;
-        let mut out = Output::beside(common.output.as_deref(), self.format.content(), &self.files)?;
+        let out = Output::beside(common.output.as_deref(), self.format.content(), &self.files)?;
         let (mut all, mut refused) = (Vec::new(), Refusals::default());
-        let (mut status, mut written) = (Status::Good, Ok(()));
-        for (nth, path) in self.files.iter().enumerate() {
-            let found = self.read(path, common);
-            match found {
-                Ok(found) if self.format.is_json() => all.push(found),
-                Ok(found) => {
-                    let between = if nth > 0 { out.write_char('\n') } else { Ok(()) };
-                    written = written.and(between).and_then(|()| show(&found, &mut out));
+        let mut status = Status::Good;
+        out.finish_with(|out| {
+            for (nth, path) in self.files.iter().enumerate() {
+                match self.read(path, common) {
+                    Ok(found) if self.format.is_json() => all.push(found),
+                    Ok(found) => {
+                        out.write_str(if nth > 0 { "\n" } else { "" })?;
+                        show(&found, out)?;
+                    }
+                    Err(problem) => status = status.max(refused.report(&problem)),
                 }
-                Err(problem) => status = status.max(refused.report(&problem)),
             }
-        }
-        if self.format.is_json() {
-            out.json(&refused.beside(SummaryDocument::new(all)))?;
-        }
-        formatted(out, written)?;
+            match self.format.is_json() {
+                true => out.json(&refused.beside(SummaryDocument::new(all))),
+                false => Ok(()),
+            }
+        })?;
         Ok(status)
     }
 }
@@ -149,11 +151,11 @@ fn show_profile(
         count(profile.values, "recorded value"),
     ];
     label(out, "runs", &facts.join(" · "))?;
-    for (nth, of) in profile.methods.iter().enumerate() {
-        let title = if nth == 0 { "times" } else { "" };
+    let times = profile.methods.iter().map(|of| {
         let (ticks, of) = (grouped(of.time.total), name(&of.name));
-        label(out, title, &format!("{ticks} ticks {NAME}{of}{NAME:#}"))?;
-    }
+        format!("{ticks} ticks {NAME}{of}{NAME:#}")
+    });
+    labels(out, "times", times)?;
     label(out, "", &format!("{DIM}`pte profile` shows operators and instructions{DIM:#}"))
 }
 
@@ -165,10 +167,8 @@ fn show_record(named: &NamedSummary, record: &RecordSummary, out: &mut dyn Write
         out,
         "{BOLD}{path}{BOLD:#}  {DIM}ETRecord, a record of an export · {bytes} bytes{DIM:#}"
     )?;
-    for (nth, method) in record.methods.iter().take(MAX_METHODS).enumerate() {
-        let title = if nth == 0 { "methods" } else { "" };
-        label(out, title, &format!("{NAME}{}{NAME:#}", name(method)))?;
-    }
+    let methods = record.methods.iter().take(MAX_METHODS);
+    labels(out, "methods", methods.map(|method| format!("{NAME}{}{NAME:#}", name(method))))?;
     more(out, record.methods.len(), MAX_METHODS.min(record.methods.len()))?;
     let kind = |of: &SectionAmount| match of.count {
         1 => of.name.to_string(),
@@ -224,11 +224,11 @@ fn show_program(program: &ProgramSummary, out: &mut dyn Write) -> fmt::Result {
     if !program.operators.is_empty() {
         let shown = program.operators.iter().take(MAX_OPERATORS);
         let widest = shown.clone().map(|op| grouped(op.calls).len()).max().unwrap_or_default();
-        for (nth, op) in shown.enumerate() {
-            let title = if nth == 0 { "operators" } else { "" };
+        let operators = shown.map(|op| {
             let (calls, name) = (grouped(op.calls), name(&op.name));
-            label(out, title, &format!("{DIM}{calls:>widest$} ×{DIM:#} {name}"))?;
-        }
+            format!("{DIM}{calls:>widest$} ×{DIM:#} {name}")
+        });
+        labels(out, "operators", operators)?;
         more(out, program.operators.len(), MAX_OPERATORS)?;
     }
     show_link(program, out)?;
@@ -314,11 +314,9 @@ fn show_link(program: &ProgramSummary, out: &mut dyn Write) -> fmt::Result {
         label(out, "link", &parts.join("; "))?;
     }
     let unknown = program.unknown_operators.iter().take(MAX_OPERATORS);
-    for (nth, operator) in unknown.enumerate() {
-        let title = if nth == 0 { "unknown" } else { "" };
-        let operator = name(operator);
-        label(out, title, &format!("{operator} {DIM}· no library of ExecuTorch has it{DIM:#}"))?;
-    }
+    let text =
+        |operator| format!("{} {DIM}· no library of ExecuTorch has it{DIM:#}", name(operator));
+    labels(out, "unknown", unknown.map(text))?;
     more(out, program.unknown_operators.len(), MAX_OPERATORS)
 }
 
@@ -474,27 +472,23 @@ fn show_data(data: &PtdSummary, out: &mut dyn Write) -> fmt::Result {
         parts.push(count(data.blobs, "blob"));
     }
     label(out, "entries", &parts.join(", "))?;
-    for (nth, dtype) in data.dtypes.iter().enumerate() {
-        let title = if nth == 0 { "dtypes" } else { "" };
+    let dtypes = data.dtypes.iter().map(|dtype| {
         let (tensors, bytes) = (count(dtype.tensors, "tensor"), text::bytes(dtype.bytes));
-        let name = text::dtype(dtype.dtype);
-        label(out, title, &format!("{name} {DIM}· {tensors}, {bytes}{DIM:#}"))?;
-    }
+        format!("{} {DIM}· {tensors}, {bytes}{DIM:#}", text::dtype(dtype.dtype))
+    });
+    labels(out, "dtypes", dtypes)?;
     let total =
         wide(usize::try_from(data.tensors.saturating_add(data.blobs)).unwrap_or(usize::MAX));
     let widest = data.largest.iter().map(|row| key(row).chars().count()).max();
     let widest = widest.unwrap_or_default().min(MAX_KEY_WIDTH);
     let all = total == wide(data.largest.len());
-    let mut title = if all { "contents" } else { "largest" };
-    for row in &data.largest {
+    let rows = data.largest.iter().map(|row| {
         let shape = row.dtype.map(|dtype| text::shape(dtype, row.sizes.iter().copied()));
         let (key, bytes) = (key(row), text::bytes(row.bytes));
         let shape = shape.as_deref().unwrap_or("blob");
-        let row = format!("{NAME}{key:<widest$}{NAME:#}  {bytes:>8}  {DIM}{shape}{DIM:#}");
-        label(out, title, &row)?;
-        title = "";
-    }
-    Ok(())
+        format!("{NAME}{key:<widest$}{NAME:#}  {bytes:>8}  {DIM}{shape}{DIM:#}")
+    });
+    labels(out, if all { "contents" } else { "largest" }, rows)
 }
 
 fn key(row: &EntrySummary) -> String {
@@ -530,21 +524,24 @@ fn show_file(summary: &Summary, out: &mut dyn Write) -> fmt::Result {
         ("after the last segment".to_string(), parts.trailing),
     ];
     show_parts(&rows, summary, out)?;
-    for (nth, (rule, times)) in summary.findings.iter().enumerate() {
-        let title = if nth == 0 { "findings" } else { "" };
-        label(out, title, &format!("{WARNING}{rule}{WARNING:#} ×{}", grouped(*times)))?;
-    }
-    Ok(())
+    let findings = summary.findings.iter();
+    let text =
+        |(rule, times): (&_, &u64)| format!("{WARNING}{rule}{WARNING:#} ×{}", grouped(*times));
+    labels(out, "findings", findings.map(text))
 }
 
 fn show_parts(rows: &[(String, u64)], summary: &Summary, out: &mut dyn Write) -> fmt::Result {
-    let mut title = "size";
-    for (what, bytes) in rows.iter().filter(|(_, bytes)| *bytes > 0) {
+    let rows = rows.iter().filter(|(_, bytes)| *bytes > 0).map(|(what, bytes)| {
         let bar = bar(*bytes, summary.bytes);
-        label(out, title, &format!("{bar} {:>8}  {DIM}{what}{DIM:#}", text::bytes(*bytes)))?;
-        title = "";
-    }
-    Ok(())
+        format!("{bar} {:>8}  {DIM}{what}{DIM:#}", text::bytes(*bytes))
+    });
+    labels(out, "size", rows)
+}
+
+/// Writes a label on the first of several lines.
+fn labels(out: &mut dyn Write, title: &str, texts: impl Iterator<Item = String>) -> fmt::Result {
+    let titles = iter::once(title).chain(iter::repeat(""));
+    titles.zip(texts).try_for_each(|(title, text)| label(out, title, &text))
 }
 
 fn label(out: &mut dyn Write, title: &str, text: &str) -> fmt::Result {

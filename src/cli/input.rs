@@ -19,6 +19,7 @@ use pte::flat::bytes::len_of;
 use pte::flat::ledger::MemoryError;
 use pte::payload::PayloadContents;
 use pte::quoted::{Untrusted, UntrustedString};
+use pte::schema::program::view::ExecutionPlan;
 use pte::{File, Handle, Limits, Source};
 
 pub(super) use self::bytes::{Bytes, Streams, check_len, set_max_stream};
@@ -140,6 +141,21 @@ pub(super) struct BundlePlace {
     pub(super) program: Range<u64>,
 }
 
+/// Returns the methods of a program, or those called `name`. A missing name counts as an empty one.
+pub(super) fn plans<'a>(
+    file: &File<'a>,
+    name: Option<&str>,
+) -> impl Iterator<Item = ExecutionPlan<'a>> {
+    let plans = match file {
+        File::Pte(pte) => pte.program().execution_plan(),
+        File::Ptd(_) => None,
+    };
+    let takes = move |plan: &ExecutionPlan<'_>| {
+        name.is_none_or(|name| plan.name().unwrap_or_default() == name)
+    };
+    plans.into_iter().flatten().filter(takes)
+}
+
 impl Input {
     /// Opens `path`. Only the headers and the FlatBuffer are read.
     pub(super) fn open(path: &Path, limits: &Limits) -> Result<Self, Problem> {
@@ -216,15 +232,9 @@ impl Input {
 
     /// Returns a problem if the file has no method called `name`.
     pub(super) fn has_method(&self, name: &str) -> Result<(), Problem> {
-        let plans = match self.opened.file() {
-            File::Pte(pte) => pte.program().execution_plan(),
-            File::Ptd(_) => None,
-        };
-        let mut names = plans.into_iter().flatten().map(|plan| plan.name().unwrap_or(""));
-        if names.any(|other| other == name) {
-            return Ok(());
-        }
-        Err(self.absent(format!("there is no method {:?}", Untrusted::from(name))))
+        let found = plans(&self.opened.file(), Some(name)).next();
+        let absent = || self.absent(format!("there is no method {:?}", Untrusted::from(name)));
+        found.map(|_| ()).ok_or_else(absent)
     }
 
     /// Returns the problem that a model needs more memory than the system has, or than its budget.

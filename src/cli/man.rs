@@ -50,9 +50,8 @@ impl Man {
             },
         };
         let text = page_of(page).map_err(|error| Problem::io("pte.1", error))?;
-        let mut out = Output::open(common.output.as_deref(), Content::Plain)?;
-        out.bytes(&text)?;
-        out.finish()?;
+        let out = Output::open(common.output.as_deref(), Content::Plain)?;
+        out.finish_with(|out| out.bytes(&text))?;
         Ok(Status::Good)
     }
 }
@@ -61,9 +60,8 @@ impl Man {
 fn write_page(command: Command, folder: &Path) -> Result<(), Problem> {
     let name = clap_mangen::Man::new(command.clone()).get_filename();
     let text = page_of(command).map_err(|error| Problem::io(name.clone(), error))?;
-    let mut out = Output::open(Some(&folder.join(name)), Content::Plain)?;
-    out.bytes(&text)?;
-    out.finish()
+    let out = Output::open(Some(&folder.join(name)), Content::Plain)?;
+    out.finish_with(|out| out.bytes(&text))
 }
 
 /// Returns the page of a command, as roff.

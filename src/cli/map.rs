@@ -1,12 +1,13 @@
 //! `pte map`: the meaning of every byte of a file.
 
-use core::fmt::{self, Write};
+use core::fmt::{self, Write as _};
 use core::str::FromStr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pte::map::{
-    KindEntry, Map, MapDocument, Nesting, RangeEntry as Row, RangeRow, RangeRows, RowContents,
+    KindTotal, Map, MapDocument, Nesting, ObjectKind, RangeEntry as Row, RangeRow, Ranges,
+    RowContents, Rows,
 };
 use pte::quoted::UntrustedString;
 
@@ -17,7 +18,7 @@ use super::Common;
 use super::columns::Width;
 use super::input::{self, Readable};
 use super::other::{AnyInput, OtherInput};
-use super::output::{Content, Output, formatted};
+use super::output::{Content, Output};
 use super::problem::{BOLD, DIM, NAME, Problem, Status};
 use super::refusal;
 use super::text::{count, grouped, name, wide};
@@ -103,28 +104,24 @@ impl MapFile {
             return Err(Problem::Usage(message.into()));
         }
         let content = if format == OutputFormat::Text { Content::Text } else { Content::Plain };
-        let mut out = Output::beside(common.output.as_deref(), content, &self.files)?;
-        let (mut status, mut shown) = (Status::Good, 0usize);
-        for path in &self.files {
-            let written = match self.show(path, format, common, (&mut out, shown)) {
-                Ok(written) => written,
-                Err(problem) if self.files.len() == 1 => return Err(problem),
-                Err(problem) => {
-                    status = status.max(problem.report());
-                    if format == OutputFormat::Json {
-                        refusal::write_into(&mut out, &problem)?;
+        let out = Output::beside(common.output.as_deref(), content, &self.files)?;
+        out.finish_with(|out| {
+            let (mut status, mut shown) = (Status::Good, 0usize);
+            for path in &self.files {
+                match self.show(path, format, common, (out, shown)) {
+                    Ok(()) => shown = shown.saturating_add(1),
+                    Err(problem) if self.files.len() == 1 => return Err(problem),
+                    Err(Problem::Closed) => return Err(Problem::Closed),
+                    Err(problem) => {
+                        status = status.max(problem.report());
+                        if format == OutputFormat::Json {
+                            refusal::write_into(out, &problem)?;
+                        }
                     }
-                    continue;
                 }
-            };
-            shown = shown.saturating_add(1);
-            if written.is_err() {
-                formatted(out, written)?;
-                return Ok(status);
             }
-        }
-        formatted(out, Ok(()))?;
-        Ok(status)
+            Ok(status)
+        })
     }
 
     /// Writes the map of a file. `shown` is the number of files that were written before.
@@ -134,7 +131,7 @@ impl MapFile {
         format: OutputFormat,
         common: &Common,
         (out, shown): (&mut Output, usize),
-    ) -> Result<fmt::Result, Problem> {
+    ) -> Result<(), Problem> {
         let (mut input, bundle) = match AnyInput::open(path, &common.limits())? {
             AnyInput::Model(input, bundle) => (input, bundle),
             AnyInput::Other(other) => return self.other(&other, format, (out, shown)),
@@ -169,18 +166,17 @@ impl MapFile {
             let nesting = self.nesting(pieces, &*input)?;
             let bundle = bundle.as_deref();
             let model = PageModel::new(&input, bundle, &payloads, nesting, common.limits());
-            return model.write(out).map(|()| Ok(()));
+            return model.write(out);
         }
         let map = Map::in_detail_with_payloads(&file, &payloads);
         let ranges = map.ranges(self.nesting(|| map.pieces().len(), &*input)?);
         let Some(bundle) = &bundle else {
-            let rows = RangeRows::new(&ranges);
-            return write_rows(&*input, file.file_len(), &rows, format, (out, shown));
+            return write_rows(&*input, file.file_len(), &ranges, format, (out, shown));
         };
         let outer = bundle.map_in_detail();
         let outer = outer.ranges(self.nesting(|| outer.pieces().len(), &*input)?);
         let program = bundle.program().unwrap_or_default();
-        let rows = RangeRows::new(&outer).with_program(program, &ranges);
+        let rows = outer.with_program(program, ranges);
         write_rows(&*input, bundle.file_len(), &rows, format, (out, shown))
     }
 
@@ -190,7 +186,7 @@ impl MapFile {
         other: &OtherInput,
         format: OutputFormat,
         (out, shown): (&mut Output, usize),
-    ) -> Result<fmt::Result, Problem> {
+    ) -> Result<(), Problem> {
         if format == OutputFormat::Html {
             return Err(other.absent("a page is of a .pte or a .ptd; leave --html out".into()));
         }
@@ -199,8 +195,7 @@ impl MapFile {
         }
         let map = other.file.map_in_detail();
         let ranges = map.ranges(self.nesting(|| map.pieces().len(), other)?);
-        let rows = RangeRows::new(&ranges);
-        write_rows(other, other.file.file_len(), &rows, format, (out, shown))
+        write_rows(other, other.file.file_len(), &ranges, format, (out, shown))
     }
 
     /// Returns how the ranges are nested. `pieces` counts them where that matters.
@@ -234,20 +229,20 @@ impl MapFile {
 fn write_rows(
     input: &dyn Readable,
     bytes: u64,
-    rows: &RangeRows<'_, '_, '_>,
+    rows: &Ranges<'_, '_>,
     format: OutputFormat,
     (out, shown): (&mut Output, usize),
-) -> Result<fmt::Result, Problem> {
+) -> Result<(), Problem> {
     // All names are charged before the first row is written.
     rows.charge_names(|name| input.name_again(Some(name)))?;
     let path = input.name();
     if format == OutputFormat::Json {
-        return out.json(&MapDocument::new(path, bytes, rows)).map(|()| Ok(()));
+        return out.json(&MapDocument::new(path, bytes, rows));
     }
     if shown > 0 {
         out.bytes(b"\n")?;
     }
-    Ok(show(path, bytes, rows, out))
+    Ok(show(path, bytes, rows, out)?)
 }
 
 /// A row in words.
@@ -256,36 +251,38 @@ struct ShownRow<'r, 'm, 'a> {
     title: String,
     /// The innermost of these rows, with its contents.
     entry: Row,
+    kinds: Vec<KindTotal>,
     rows: Vec<RangeRow<'r, 'm, 'a>>,
     more: Option<Rows<'r, 'm, 'a>>,
 }
 
-/// The rows inside a row.
-type Rows<'r, 'm, 'a> = Box<dyn Iterator<Item = RangeRow<'r, 'm, 'a>> + 'r>;
-
-impl<'r, 'm: 'r, 'a: 'r> ShownRow<'r, 'm, 'a> {
+impl<'r, 'm, 'a> ShownRow<'r, 'm, 'a> {
     /// Joins a row that has a single part with this part.
     fn of(mut row: RangeRow<'r, 'm, 'a>) -> Self {
         let mut title = String::new();
         loop {
-            let mut entry = row.entry();
+            let entry = row.entry();
             if !title.is_empty() {
                 title.push_str(" / ");
             }
-            title.push_str(&entry.label());
+            title.push_str(&label(&entry));
             match row.contents() {
                 RowContents::Rows(mut more) => {
                     let first: Vec<_> = more.by_ref().take(2).collect();
                     match <[_; 1]>::try_from(first) {
                         Ok([only]) => row = only,
-                        Err(rows) => return Self { title, entry, rows, more: Some(more) },
+                        Err(rows) => {
+                            let (kinds, more) = (Vec::new(), Some(more));
+                            return Self { title, entry, kinds, rows, more };
+                        }
                     }
                 }
                 contents => {
-                    if let RowContents::Kinds(kinds) = contents {
-                        entry.kinds = kinds;
-                    }
-                    return Self { title, entry, rows: Vec::new(), more: None };
+                    let kinds = match contents {
+                        RowContents::Kinds(kinds) => kinds,
+                        _ => Vec::new(),
+                    };
+                    return Self { title, entry, kinds, rows: Vec::new(), more: None };
                 }
             }
         }
@@ -297,45 +294,33 @@ impl<'r, 'm: 'r, 'a: 'r> ShownRow<'r, 'm, 'a> {
     }
 }
 
-/// A range that can be described in words.
-trait InWords {
-    /// Describes the most frequent kinds in the range, and its padding.
-    fn kinds(&self) -> String;
-
-    /// Returns the title of the row alone.
-    fn label(&self) -> String;
+/// Describes the most frequent kinds in a range, and its padding.
+fn kinds_text(row: &Row, kinds: &[KindTotal]) -> String {
+    let is_title = |kind: &&KindTotal| row.count.is_some() && kind.name == row.name.raw();
+    let (padding, kinds): (Vec<_>, Vec<_>) =
+        kinds.iter().filter(|kind| !is_title(kind)).partition(|kind| kind.name == "padding");
+    let mut shown: Vec<_> = kinds.iter().take(MAX_KINDS).map(kind_text).collect();
+    if let more @ 1.. = kinds.len().saturating_sub(MAX_KINDS) {
+        shown.push(count(wide(more), "more kind"));
+    }
+    shown.extend(padding.iter().map(|kind| format!("padding of {}", grouped(kind.bytes))));
+    shown.join(", ")
 }
 
-impl InWords for Row {
-    fn kinds(&self) -> String {
-        let is_title = |kind: &&KindEntry| self.count.is_some() && kind.name == self.name.raw();
-        let (padding, kinds): (Vec<_>, Vec<_>) = self
-            .kinds
-            .iter()
-            .filter(|kind| !is_title(kind))
-            .partition(|kind| kind.name == "padding");
-        let mut shown: Vec<_> = kinds.iter().take(MAX_KINDS).map(kind_text).collect();
-        if let more @ 1.. = kinds.len().saturating_sub(MAX_KINDS) {
-            shown.push(count(wide(more), "more kind"));
-        }
-        shown.extend(padding.iter().map(|kind| format!("padding of {}", grouped(kind.bytes))));
-        shown.join(", ")
-    }
-
-    fn label(&self) -> String {
-        // The innermost part is named, if it is not the range itself.
-        let of = self.part.as_ref().and_then(|part| part.last()).filter(|of| **of != self.name);
-        match (self.count, of) {
-            (Some(count), _) => format!("{} × {}", name(&self.name), grouped(count)),
-            (None, Some(of)) => format!("{} / {}", name(of), name(&self.name)),
-            (None, None) => name(&self.name),
-        }
+/// Returns the title of a row alone.
+fn label(row: &Row) -> String {
+    // The innermost part is named, if it is not the range itself.
+    let of = row.part.as_ref().and_then(|part| part.last()).filter(|of| **of != row.name);
+    match (row.count, of) {
+        (Some(count), _) => format!("{} × {}", name(&row.name), grouped(count)),
+        (None, Some(of)) => format!("{} / {}", name(of), name(&row.name)),
+        (None, None) => name(&row.name),
     }
 }
 
 /// Formats a kind and its count, such as `Tensor vector × 12`.
-fn kind_text(kind: &KindEntry) -> String {
-    let what = match (kind.what, kind.name) {
+fn kind_text(kind: &KindTotal) -> String {
+    let what = match (kind.what.map(ObjectKind::name), kind.name) {
         (Some("table"), name) => name.to_string(),
         (Some("vtable"), _) => "vtable".into(),
         // All strings have the name `strings`: the kind `string` says as much.
@@ -352,13 +337,13 @@ fn kind_text(kind: &KindEntry) -> String {
 fn show(
     path: &UntrustedString,
     bytes: u64,
-    rows: &RangeRows<'_, '_, '_>,
+    rows: &Ranges<'_, '_>,
     out: &mut Output,
 ) -> fmt::Result {
     writeln!(out, "{BOLD}{path}{BOLD:#}  {DIM}{} bytes{DIM:#}", grouped(bytes))?;
     let (offset, digits) = (format!("{bytes:#x}").len(), grouped(bytes).len());
     let columns = Columns { offset, bytes: digits, terminal: Width::of_terminal() };
-    rows.iter().try_for_each(|row| show_row(row, &columns, 0, out))
+    rows.rows().try_for_each(|row| show_row(row, &columns, 0, out))
 }
 
 /// The widths of the columns.
@@ -381,7 +366,7 @@ fn show_row<'r>(
     let (begin, end) = (format!("{:#x}", place.begin), format!("{:#x}", place.end));
     let (bytes, indent) = (grouped(place.bytes), level.saturating_mul(2));
     write!(out, "  {DIM}{begin:>offset$} {end:>offset$}{DIM:#} {bytes:>widest$}  ")?;
-    let kinds = if row.entry.kinds.is_empty() { String::new() } else { row.entry.kinds() };
+    let kinds = kinds_text(&row.entry, &row.kinds);
     let mut text = format!("{NAME}{}{NAME:#}", row.title);
     let what = row.entry.what.unwrap_or_default();
     for more in [what, &kinds].into_iter().filter(|more| !more.is_empty()) {

@@ -10,15 +10,14 @@ use pte::memory::{
     Target,
 };
 use pte::payload::Scratch;
-use pte::quoted::{Untrusted, UntrustedString};
-use pte::schema::program::view::ExecutionPlan;
+use pte::quoted::UntrustedString;
 use pte::{File, Limits};
 
 use self::method::Method;
 use super::Common;
 use super::config::ConfigArguments;
-use super::input::{self, Input, Readable};
-use super::output::{Content, Output, formatted};
+use super::input::{self, Input, Readable, plans};
+use super::output::{Content, Output};
 use super::problem::{Problem, Status, bad_news, note};
 use super::refusal;
 use super::size::Bytes;
@@ -207,14 +206,14 @@ impl Memory {
             MemoryFormat::Text => Content::Text,
             MemoryFormat::Json | MemoryFormat::Svg => Content::Plain,
         };
-        let mut out = Output::beside(common.output.as_deref(), content, &self.files)?.with_answer();
+        let out = Output::beside(common.output.as_deref(), content, &self.files)?.with_answer();
         let mut judge = Judge { budgets: &budgets, met: Vec::new(), over: 0, quiet: common.quiet };
         let open = |path: &Path| self.open(path, !budgets.is_empty(), common);
-        let status =
-            refusal::show_each(&self.files, self.is_json(), &mut out, open, |file, out| {
+        let status = out.finish_with(|out| {
+            refusal::show_each(&self.files, self.is_json(), out, open, |file, out| {
                 self.show(file, out, &mut judge)
-            })?;
-        formatted(out, Ok(()))?;
+            })
+        })?;
         judge.end().map(|judged| judged.max(status))
     }
 
@@ -223,28 +222,14 @@ impl Memory {
         let input = Input::open(path, &common.limits())?;
         let scratch = Scratch::read(&input.opened, &common.limits());
         let scratch = scratch.map_err(|error| Problem::open(&input.name, error))?;
-        let is_empty = self.plans(&input.opened.file()).next().is_none();
         match &self.method {
-            Some(method) if is_empty => {
-                Err(input
-                    .absent(format!("there is no method {:?}", Untrusted::from(method.as_str()))))
+            Some(method) => input.has_method(method)?,
+            None if has_budget && plans(&input.opened.file(), None).next().is_none() => {
+                return Err(input.absent("there is no method to compare with the budget".into()));
             }
-            None if is_empty && has_budget => {
-                Err(input.absent("there is no method to compare with the budget".into()))
-            }
-            _ => Ok((input, scratch)),
+            None => {}
         }
-    }
-
-    /// Returns the methods that are shown.
-    fn plans<'a>(&self, file: &File<'a>) -> impl Iterator<Item = ExecutionPlan<'a>> {
-        let plans = match file {
-            File::Pte(pte) => pte.program().execution_plan(),
-            File::Ptd(_) => None,
-        };
-        let takes =
-            |name: Option<&str>| self.method.as_deref().is_none_or(|of| of == name.unwrap_or(""));
-        plans.into_iter().flatten().filter(move |plan| takes(plan.name()))
+        Ok((input, scratch))
     }
 
     fn show(
@@ -254,7 +239,7 @@ impl Memory {
         judge: &mut Judge<'_>,
     ) -> Result<(), Problem> {
         let file = input.opened.file();
-        let plans = || self.plans(&file);
+        let plans = || plans(&file, self.method.as_deref());
         let subject = Subject {
             file: input.opened.file(),
             methods: plans().count(),
@@ -324,15 +309,11 @@ pub(super) fn write_largest(
     let scratch = scratch.map_err(|error| Problem::open(&input.name, error))?;
     let failed = |error| Problem::io(input.name.clone(), error);
     let file = input.opened.file();
-    let plans = match &file {
-        File::Pte(pte) => pte.program().execution_plan(),
-        File::Ptd(_) => None,
-    };
-    let count = plans.map_or(0, |plans| plans.len());
+    let count = plans(&file, None).count();
     let mut document = DocumentWriter::begin(out, &input.name, &file, count).map_err(failed)?;
     let (room, mut left_out) = (room.checked_div(count).unwrap_or(room), 0usize);
     if let File::Pte(pte) = &file {
-        for plan in plans.into_iter().flatten().take(MOST_METHODS) {
+        for plan in plans(&file, None).take(MOST_METHODS) {
             let memory = &Planned::of(pte, plan);
             let pools = targets(NEWEST, None).map(|target| Pools::of(pte, plan, &scratch, target));
             let pools: Vec<_> = pools.collect();

@@ -14,7 +14,7 @@ use pte::{File, Limits};
 use super::Common;
 use super::input::{self, Input, Readable};
 use super::kernels::KernelList;
-use super::output::{Content, Output, formatted};
+use super::output::{Content, Output};
 use super::problem::{BOLD, DIM, NAME, Problem, Status};
 use super::refusal::Refusals;
 use super::text::{self, count as counted, grouped, name, wide};
@@ -87,7 +87,7 @@ impl Ops {
             return Err(Problem::Usage(message.into()));
         }
         let content = if format == OutputFormat::Text { Content::Text } else { Content::Plain };
-        let mut out = Output::beside(common.output.as_deref(), content, &inputs)?.with_answer();
+        let out = Output::beside(common.output.as_deref(), content, &inputs)?.with_answer();
         let list = self.against.as_ref().map(|list| list.read(NEWEST)).transpose()?;
         let report = self.method.as_ref().map(UsageReport::of_method);
         let (mut report, mut refused) = (report.unwrap_or_default(), Refusals::default());
@@ -107,16 +107,12 @@ impl Ops {
         if list.as_ref().is_some_and(lacks) {
             status = status.max(Status::BadNews);
         }
-        let written = match (format, &list) {
-            (OutputFormat::Json, list) => {
-                out.json(&refused.beside(report.document(list.as_ref())))?;
-                Ok(())
-            }
-            (OutputFormat::Yaml, _) => report.write_yaml(&mut out),
-            (OutputFormat::Text, Some(list)) => show_missing(&report, list, &mut out),
-            (OutputFormat::Text, None) => show(&report, &mut out),
-        };
-        formatted(out, written)?;
+        out.finish_with(|out| match (format, &list) {
+            (OutputFormat::Json, list) => out.json(&refused.beside(report.document(list.as_ref()))),
+            (OutputFormat::Yaml, _) => Ok(report.write_yaml(out)?),
+            (OutputFormat::Text, Some(list)) => Ok(show_missing(&report, list, out)?),
+            (OutputFormat::Text, None) => Ok(show(&report, out)?),
+        })?;
         Ok(status)
     }
 }
@@ -175,20 +171,19 @@ fn show(report: &UsageReport, out: &mut Output) -> fmt::Result {
 
 /// Shows the nodes in payloads, grouped by backend.
 fn show_nodes(nodes: &[NodeEntry<'_>], out: &mut Output) -> fmt::Result {
-    let names = nodes.iter().map(|node| name(node.operator).chars().count()).max();
-    let names = names.unwrap_or_default().min(MAX_NAME_WIDTH);
-    let widest = nodes.iter().map(|node| grouped(node.nodes).len()).max().unwrap_or_default();
+    let rows: Vec<_> = nodes
+        .iter()
+        .map(|node| {
+            let datatypes = node.datatypes.iter().copied().map(datatype_name);
+            (node.nodes, name(node.operator), datatypes.collect::<Vec<_>>().join(", "))
+        })
+        .collect();
     let mut backend = None;
-    for node in nodes {
+    for (node, row) in nodes.iter().zip(lines(&rows)) {
         if backend.replace(node.backend) != Some(node.backend) {
             writeln!(out, "{BOLD}in delegates of {}{BOLD:#}", name(node.backend))?;
         }
-        let datatypes = node.datatypes.iter().copied().map(datatype_name);
-        let datatypes = datatypes.collect::<Vec<_>>().join(", ");
-        let (count, operator) = (grouped(node.nodes), name(node.operator));
-        let row =
-            format!("    {DIM}{count:>widest$} ×{DIM:#} {operator:<names$}  {DIM}{datatypes}");
-        writeln!(out, "{}{DIM:#}", row.trim_end())?;
+        out.write_str(&row)?;
     }
     Ok(())
 }
@@ -212,15 +207,19 @@ fn show_usage(usage: &Usage, out: &mut Output) -> fmt::Result {
         .map(|(id, of)| (of.calls, name(id), counted(of.delegates, "delegate")));
     rows.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| (&a.1, &a.2).cmp(&(&b.1, &b.2))));
     rows.extend(backends);
+    lines(&rows).try_for_each(|row| out.write_str(&row))
+}
+
+/// Returns a line for each count, with its name and with what is said about it.
+fn lines(rows: &[(u64, String, String)]) -> impl Iterator<Item = String> {
     let widest = rows.iter().map(|row| grouped(row.0).len()).max().unwrap_or_default();
     let names = rows.iter().map(|row| row.1.chars().count()).max().unwrap_or_default();
     let names = names.min(MAX_NAME_WIDTH);
-    for (calls, name, what) in rows {
-        let calls = grouped(calls);
-        let row = format!("    {DIM}{calls:>widest$} ×{DIM:#} {name:<names$}  {DIM}{what}");
-        writeln!(out, "{}{DIM:#}", row.trim_end())?;
-    }
-    Ok(())
+    rows.iter().map(move |(count, name, what)| {
+        let count = grouped(*count);
+        let row = format!("    {DIM}{count:>widest$} ×{DIM:#} {name:<names$}  {DIM}{what}");
+        format!("{}{DIM:#}\n", row.trim_end())
+    })
 }
 
 const MAX_NAME_WIDTH: usize = 56;

@@ -148,8 +148,13 @@ impl Output {
 
     /// Writes bytes unchanged.
     pub(super) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Problem> {
-        let written = self.write_all(bytes);
-        written.map_err(|error| Problem::io(self.name.clone(), error))
+        self.write_all(bytes).map_err(|error| self.problem(error))
+    }
+
+    /// Writes a line of text.
+    pub(super) fn line(&mut self, line: &str) -> Result<(), Problem> {
+        self.bytes(line.as_bytes())?;
+        self.bytes(b"\n")
     }
 
     /// Writes a whole model. `input` is the name of the file with its data, which messages show.
@@ -175,14 +180,12 @@ impl Output {
 
     /// Writes a JSON document and a line break.
     pub(super) fn json(&mut self, value: &impl Serialize) -> Result<(), Problem> {
-        let written = document::write_pretty(self, value);
-        written.map_err(|error| Problem::io(self.name.clone(), error))
+        document::write_pretty(self, value).map_err(|error| self.problem(error))
     }
 
     /// Writes a JSON document with one line for each row, and a line break.
     pub(super) fn json_rows(&mut self, value: &impl Serialize) -> Result<(), Problem> {
-        let written = document::write_rows(self, value);
-        written.map_err(|error| Problem::io(self.name.clone(), error))
+        document::write_rows(self, value).map_err(|error| self.problem(error))
     }
 
     /// Returns the problem of a failed write.
@@ -192,8 +195,19 @@ impl Output {
 
     /// Writes what is buffered, so that [`finish`](Self::finish) only gives a file its name.
     pub(super) fn flush_all(&mut self) -> Result<(), Problem> {
-        let flushed = self.flush();
-        flushed.map_err(|error| Problem::io(self.name.clone(), error))
+        self.flush().map_err(|error| self.problem(error))
+    }
+
+    /// Writes the output, and completes it. If formatting failed, reports the failure of the output.
+    pub(super) fn finish_with<T>(
+        mut self,
+        write: impl FnOnce(&mut Self) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
+        match write(&mut self) {
+            Ok(written) => self.finish().map(|()| written),
+            Err(Problem::Closed) => self.finish().and(Err(Problem::Closed)),
+            Err(problem) => Err(problem),
+        }
     }
 
     /// Completes the output. A file gets its final name.
@@ -277,16 +291,4 @@ pub(super) fn json_bytes(value: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     document::write_line(&mut bytes, value)?;
     Ok(bytes)
-}
-
-/// Finishes an output that text was formatted into. If formatting failed, reports the failure of
-/// the output.
-pub(super) fn formatted(out: Output, done: fmt::Result) -> Result<(), Problem> {
-    match done {
-        Ok(()) => out.finish(),
-        Err(fmt::Error) => match out.finish() {
-            Ok(()) => Err(Problem::Closed),
-            Err(problem) => Err(problem),
-        },
-    }
 }

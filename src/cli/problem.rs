@@ -227,6 +227,13 @@ impl fmt::Display for Problem {
     }
 }
 
+/// A formatting error holds no reason. [`Output`](super::output::Output) keeps it.
+impl From<fmt::Error> for Problem {
+    fn from(_: fmt::Error) -> Self {
+        Self::Closed
+    }
+}
+
 /// Returns what to do with a file that was refused.
 fn help(error: &Error) -> &'static str {
     let ErrorKind::OtherFormat { format } = error.kind() else { return error.kind().help() };

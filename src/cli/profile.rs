@@ -11,9 +11,9 @@ use pte::schema::program::view::ExecutionPlan;
 use pte::{File, ForeignFormat, Limits};
 
 use super::input::{self, Bytes, Input, Readable, Streams};
-use super::output::{Output, formatted};
+use super::output::Output;
 use super::problem::{BOLD, DIM, NAME, Problem, Status};
-use super::size::percent;
+use super::size::share;
 use super::text::{bar, count, grouped, name, name_of, wide};
 use super::{Common, Format, refusal};
 
@@ -52,48 +52,24 @@ pub(super) struct ShowProfile {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     most: usize,
     #[command(flatten)]
-    format: Format,
+    pub(super) format: Format,
 }
 
 impl ShowProfile {
-    /// Whether the output is JSON.
-    pub(super) fn is_json(&self) -> bool {
-        self.format.is_json()
-    }
-
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         input::once(self.files.iter().chain(&self.program))?;
         let program = self.program.as_ref().map(|path| Input::open(path, &common.limits()));
         let program = program.transpose()?;
         let inputs: Vec<_> = self.files.iter().chain(&self.program).cloned().collect();
-        let mut out = Output::beside(common.output.as_deref(), self.format.content(), &inputs)?;
-        let (mut status, mut shown) = (Status::Good, 0usize);
-        for path in &self.files {
-            let document = match self.read(path, program.as_ref(), common) {
-                Ok(document) => document,
-                Err(problem) if self.files.len() == 1 => return Err(problem),
-                Err(problem) => {
-                    status = status.max(problem.report());
-                    if self.is_json() {
-                        refusal::write_into(&mut out, &problem)?;
-                    }
-                    continue;
-                }
-            };
-            if self.is_json() {
-                out.json(&document)?;
-                continue;
-            }
-            if shown > 0 {
-                out.bytes(b"\n")?;
-            }
-            shown = shown.saturating_add(1);
-            let written = self.show(&document, &mut out);
-            if written.is_err() {
-                return formatted(out, written).map(|()| status);
-            }
-        }
-        formatted(out, Ok(())).map(|()| status)
+        let out = Output::beside(common.output.as_deref(), self.format.content(), &inputs)?;
+        let (is_json, read) =
+            (self.format.is_json(), |path: &Path| self.read(path, program.as_ref(), common));
+        out.finish_with(|out| {
+            refusal::show_each(&self.files, is_json, out, read, |document, out| match is_json {
+                true => out.json(document),
+                false => Ok(self.show(document, out)?),
+            })
+        })
     }
 
     fn read(
@@ -177,9 +153,8 @@ impl ShowProfile {
                 1 => String::new(),
                 _ => format!("  {} to {}", grouped(shortest), grouped(longest)),
             };
-            let share = percent(ticks.into(), all);
             let share = match has_shares {
-                true => format!("{:>6}  {} ", share.trim_start_matches('+'), bar(ticks, all)),
+                true => format!("{:>6}  {} ", share(ticks, all), bar(ticks, all)),
                 false => String::new(),
             };
             let (ticks, count) = (grouped(ticks), grouped(count));

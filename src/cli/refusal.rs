@@ -83,10 +83,8 @@ pub(super) fn show_each<T>(
 pub(super) fn write_document(problem: &Problem) {
     let Some(file) = refused_file(problem).filter(|_| !Output::has_begun()) else { return };
     let document = RefusalDocument { schema: "pte.error/1", files: [file] };
-    let written = Output::open(None, Content::Plain).and_then(|mut out| {
-        out.json(&document)?;
-        out.finish()
-    });
+    let out = Output::open(None, Content::Plain);
+    let written = out.and_then(|out| out.finish_with(|out| out.json(&document)));
     // An error here is ignored, since the problem itself is reported on standard error.
     drop(written);
 }

@@ -7,7 +7,7 @@ use pte::check::{NEWEST_VERSION, Preset, RuleDocument, RuleRecord, RulesDocument
 use pte::quoted::Untrusted;
 
 use super::columns::paragraph;
-use super::output::{Output, formatted};
+use super::output::Output;
 use super::problem::{BOLD, DIM, ERROR, NOTE, Problem, Status, WARNING};
 use super::{Common, Format};
 
@@ -42,14 +42,11 @@ pub(super) struct Explain {
 
 impl Rules {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
-        let mut out = Output::open(common.output.as_deref(), self.format.content())?;
-        if self.format.is_json() {
-            out.json(&RulesDocument::all())?;
-            out.finish()?;
-        } else {
-            let written = list(&mut out);
-            formatted(out, written)?;
-        }
+        let out = Output::open(common.output.as_deref(), self.format.content())?;
+        out.finish_with(|out| match self.format.is_json() {
+            true => out.json(&RulesDocument::all()),
+            false => Ok(list(out)?),
+        })?;
         Ok(Status::Good)
     }
 }
@@ -82,14 +79,11 @@ impl Explain {
                 None => Err(unknown_rule(&self.rule, &presets())),
             };
         };
-        let mut out = Output::open(common.output.as_deref(), self.format.content())?;
-        if self.format.is_json() {
-            out.json(&RuleDocument::new(rule))?;
-            out.finish()?;
-        } else {
-            let written = explain(&rule, &mut out);
-            formatted(out, written)?;
-        }
+        let out = Output::open(common.output.as_deref(), self.format.content())?;
+        out.finish_with(|out| match self.format.is_json() {
+            true => out.json(&RuleDocument::new(rule)),
+            false => Ok(explain(&rule, out)?),
+        })?;
         Ok(Status::Good)
     }
 
@@ -97,9 +91,8 @@ impl Explain {
         if self.format.is_json() {
             return Err(Problem::Usage("presets are explained as text only".into()));
         }
-        let mut out = Output::open(common.output.as_deref(), self.format.content())?;
-        let written = explain_preset(preset, &mut out);
-        formatted(out, written)?;
+        let out = Output::open(common.output.as_deref(), self.format.content())?;
+        out.finish_with(|out| Ok(explain_preset(preset, out)?))?;
         Ok(Status::Good)
     }
 }

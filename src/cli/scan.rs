@@ -8,7 +8,7 @@ use pte::quoted::UntrustedString;
 use pte::scan::{Depth, RowFormat, Scan, ScanError, ScanRoot, Totals};
 
 use super::Common;
-use super::output::{Content, Output, formatted};
+use super::output::{Content, Output};
 use super::problem::{Problem, Status, bad_news, note};
 use super::progress::Progress;
 use super::text::{bytes, count, links_note};
@@ -139,7 +139,7 @@ fn problem(failed: ScanError) -> Problem {
 
 fn show(totals: &Totals) -> Result<(), Problem> {
     use core::fmt::Write;
-    let mut out = Output::open(None, Content::Text)?;
+    let out = Output::open(None, Content::Text)?;
     let read = bytes(totals.bytes_read);
     let mut parts = vec![format!("{} ok", totals.ok)];
     for (count, what) in [
@@ -155,6 +155,6 @@ fn show(totals: &Totals) -> Result<(), Problem> {
     }
     let files = count(totals.files, "file");
     let all = count(totals.parts, "part");
-    let written = writeln!(out, "{files}: {}; {read} read, {all} of rows", parts.join(", "));
-    formatted(out, written)
+    let parts = parts.join(", ");
+    out.finish_with(|out| Ok(writeln!(out, "{files}: {parts}; {read} read, {all} of rows")?))
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::Common;
-use super::output::{Content, Output, formatted};
+use super::output::{Content, Output};
 use super::problem::{Problem, Status};
 use pte::flat::{desc, fbs};
 use pte::schema::SCHEMAS;
@@ -41,9 +41,8 @@ fn names() -> impl TypedValueParser<Value = &'static desc::Schema> {
 
 impl Schema {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
-        let mut out = Output::open(common.output.as_deref(), Content::Plain)?;
-        let written = fbs::write(self.which, &mut out);
-        formatted(out, written)?;
+        let out = Output::open(common.output.as_deref(), Content::Plain)?;
+        out.finish_with(|out| Ok(fbs::write(self.which, out)?))?;
         Ok(Status::Good)
     }
 }

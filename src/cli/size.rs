@@ -11,7 +11,7 @@ use pte::tensors::ModuleTree;
 use super::config::ConfigArguments;
 use super::input::{self, Readable};
 use super::other::AnyInput;
-use super::output::{Output, formatted};
+use super::output::Output;
 use super::problem::{BOLD, DIM, NAME, Problem, Status, bad_news};
 use super::refusal::Refusals;
 use super::text::{self, bar, grouped, name, wide};
@@ -58,22 +58,17 @@ pub(super) struct Size {
     #[arg(long)]
     by_module: bool,
     #[command(flatten)]
-    format: Format,
+    pub(super) format: Format,
     #[command(flatten)]
     config: ConfigArguments,
 }
 
 impl Size {
-    /// Whether the output is JSON.
-    pub(super) fn is_json(&self) -> bool {
-        self.format.is_json()
-    }
-
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let budget = self.budget(common)?;
         input::once(self.files.iter().chain(&self.against))?;
         let inputs: Vec<_> = self.files.iter().chain(&self.against).cloned().collect();
-        let mut out =
+        let out =
             Output::beside(common.output.as_deref(), self.format.content(), &inputs)?.with_answer();
         let base = self.against.as_deref().map(|path| self.read(path, common, None)).transpose()?;
         let (mut all, mut refused) = (Vec::new(), Refusals::default());
@@ -89,19 +84,16 @@ impl Size {
             }
         }
         let duplicates = stored.duplicates(common)?;
-        let written = if self.format.is_json() {
-            let depth = self.depth.unwrap_or(u32::MAX);
-            let document = SizeDocument::new(&all, budget, base.as_ref(), depth);
-            let document = document.with_duplicates(duplicates);
-            out.json(&refused.beside(document))?;
-            Ok(())
-        } else {
-            self.show(&all, base.as_ref(), &mut out).and_then(|()| match &duplicates {
-                Some(duplicates) => duplicates::show(duplicates, all.len(), &mut out),
-                None => Ok(()),
-            })
-        };
-        formatted(out, written)?;
+        out.finish_with(|out| {
+            if self.format.is_json() {
+                let depth = self.depth.unwrap_or(u32::MAX);
+                let document = SizeDocument::new(&all, budget, base.as_ref(), depth);
+                return out.json(&refused.beside(document.with_duplicates(duplicates)));
+            }
+            self.show(&all, base.as_ref(), out)?;
+            let mut duplicates = duplicates.iter();
+            Ok(duplicates.try_for_each(|found| duplicates::show(found, all.len(), out))?)
+        })?;
         Ok(status)
     }
 
@@ -248,11 +240,9 @@ fn show_row(
     out: &mut Output,
 ) -> fmt::Result {
     let Columns { total, widest, .. } = *columns;
-    let percent = percent(i128::from(bytes), total);
-    let percent = percent.trim_start_matches('+');
-    let (number, bar) = (grouped(bytes), bar(bytes, total));
+    let (number, share, bar) = (grouped(bytes), share(bytes, total), bar(bytes, total));
     let indent = usize::try_from(level).unwrap_or_default().saturating_mul(2);
-    writeln!(out, "  {number:>widest$} {DIM}{percent:>6}{DIM:#}  {bar} {:indent$}{title}", "")
+    writeln!(out, "  {number:>widest$} {DIM}{share:>6}{DIM:#}  {bar} {:indent$}{title}", "")
 }
 
 /// Returns the status of a file under a budget. If the file exceeds the budget, prints the excess
@@ -286,8 +276,13 @@ fn signed(change: i128) -> String {
     }
 }
 
-/// Formats a share as a signed percentage with one decimal.
-pub(super) fn percent(part: i128, of: u64) -> String {
+/// Formats a share as a percentage with one decimal.
+pub(super) fn share(part: u64, of: u64) -> String {
+    percent(part.into(), of).trim_start_matches('+').into()
+}
+
+/// Formats a change as a signed percentage with one decimal.
+fn percent(part: i128, of: u64) -> String {
     let of = u128::from(of);
     let rounded = part.unsigned_abs().saturating_mul(1000).saturating_add(of / 2);
     let Some(tenths) = rounded.checked_div(of) else { return "–".into() };

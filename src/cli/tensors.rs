@@ -69,7 +69,7 @@ pub(super) struct Tensors {
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
     #[command(flatten)]
-    format: Format,
+    pub(super) format: Format,
 }
 
 /// A file whose tensors are listed.
@@ -122,11 +122,6 @@ struct Computed {
 type Cache = BTreeMap<(u64, u64, Option<i8>), Computed>;
 
 impl Tensors {
-    /// Whether the output is JSON.
-    pub(super) fn is_json(&self) -> bool {
-        self.format.is_json()
-    }
-
     /// Returns whether the arguments select a row.
     fn takes(&self, row: &Row<'_>) -> bool {
         let is_of = |name: &String| row.method().is_some_and(|of| of.raw() == name);
@@ -139,17 +134,18 @@ impl Tensors {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         input::once(&self.files)?;
         let (path, content) = (common.output.as_deref(), self.format.content());
-        let mut out = Output::beside(path, content, &self.files)?;
+        let out = Output::beside(path, content, &self.files)?;
         let (mut is_found, is_json) = (false, self.format.is_json());
         let open = |path: &Path| self.open(path, common);
-        let status = refusal::show_each(&self.files, is_json, &mut out, open, |input, out| {
-            is_found |= match input {
-                Opened::Model(input) => self.list(input, out, common)?,
-                Opened::Payload(payload) => self.list_payload(payload, out)?,
-            };
-            Ok(())
+        let status = out.finish_with(|out| {
+            refusal::show_each(&self.files, is_json, out, open, |input, out| {
+                is_found |= match input {
+                    Opened::Model(input) => self.list(input, out, common)?,
+                    Opened::Payload(payload) => self.list_payload(payload, out)?,
+                };
+                Ok(())
+            })
         })?;
-        out.finish()?;
         // As in grep, the status is 1 if nothing matches, so that a script can test for a key.
         Ok(if self.key.is_some() && !is_found { status.max(Status::BadNews) } else { status })
     }
@@ -348,7 +344,7 @@ impl<'a> Row<'a> {
         match self {
             Self::Tensor(row) => row.range(),
             Self::Constant(row) => row.range(),
-            Self::Request(row) => row.range.clone(),
+            Self::Request(row) => row.range(),
         }
     }
 
@@ -403,7 +399,7 @@ impl<'a> Row<'a> {
         match self {
             Self::Tensor(row) => row.bytes(),
             Self::Constant(row) => row.bytes(),
-            Self::Request(row) => row.bytes(),
+            Self::Request(row) => row.bytes,
         }
     }
 
@@ -434,7 +430,7 @@ impl<'a> Listed<'a> {
             record: match row {
                 Row::Tensor(row) => DocumentRow::Tensor(row.into()),
                 Row::Constant(row) => DocumentRow::Constant(row.into()),
-                Row::Request(row) => DocumentRow::Request((*row).into()),
+                Row::Request(row) => DocumentRow::Request(row),
             },
             sha256: computed.sha256.as_deref(),
             stats: computed.stats.clone(),
@@ -514,9 +510,7 @@ fn tensor(row: &TensorRow<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         text::shape(layout.scalar_type, layout.sizes.into_iter().flatten())
     });
     let location = match &row.storage {
-        TensorStorage::Constant(range) => {
-            format!("{} at {:#x}", row.storage_name(), range.start)
-        }
+        TensorStorage::Constant(range) => located(row.storage_name(), Some(range.start)),
         TensorStorage::Mutable(range, arena) => {
             format!("arena {} from {:#x}", arena.memory_id, range.start)
         }
@@ -550,10 +544,7 @@ fn constant(row: &ConstantRow<'_>, is_alone: bool, f: &mut fmt::Formatter<'_>) -
     let bytes = row.bytes().map_or("?".into(), text::grouped);
     let datatype = constant.datatype.name().unwrap_or("unknown");
     let shape = format!("{}{:?}", datatype_name(datatype), constant.dims);
-    let location = match row.range() {
-        Some(range) => format!("{} at {:#x}", row.storage_name(), range.start),
-        None => row.storage_name().into(),
-    };
+    let location = located(row.storage_name(), row.range().map(|range| range.start));
     write!(f, "{what:<14} {bytes:>9}  {shape:<28}  {location:<22}")?;
     if let Some(reader) = constant.reader {
         let (operator, input) = (reader.operator(), reader.input());
@@ -583,14 +574,16 @@ fn constant(row: &ConstantRow<'_>, is_alone: bool, f: &mut fmt::Formatter<'_>) -
 
 fn request(row: &KeyRequest<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let what = format!("{}:{}", text::name(row.method.unwrap_or_default()), row.delegate);
-    let bytes = row.bytes().map_or("?".into(), text::grouped);
-    let location = match &row.range {
-        Some(range) => format!("{} at {:#x}", row.storage_name(), range.start),
-        None => row.storage_name().into(),
-    };
+    let bytes = row.bytes.map_or("?".into(), text::grouped);
+    let location = located(row.storage, row.offset);
     let backend = text::name(row.backend.unwrap_or_default());
     writeln!(f, "{what:<14} {bytes:>9}  {:<28}  {location:<22}  {NAME}{backend}{NAME:#}", "–")?;
     writeln!(f, "    {DIM}key{DIM:#} {}", text::name(row.key.as_untrusted()))
+}
+
+/// Describes the place of data.
+fn located(storage: &str, offset: Option<u64>) -> String {
+    offset.map_or_else(|| storage.into(), |offset| format!("{storage} at {offset:#x}"))
 }
 
 /// Describes a quantization in a few words.

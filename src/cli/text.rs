@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+pub(super) use pte::flat::bytes::wide;
 use pte::quoted::{Untrusted, UntrustedString};
 use pte::schema::program::TensorShapeDynamism;
 use pte::schema::scalar::ScalarType;
@@ -18,11 +19,6 @@ pub(super) fn name_of(path: &Path) -> UntrustedString {
         true => "<standard input>".into(),
         false => path.as_os_str().into(),
     }
-}
-
-/// Widens a count to 64 bits.
-pub(super) fn wide(count: usize) -> u64 {
-    u64::try_from(count).unwrap_or(u64::MAX)
 }
 
 /// Returns a note on links in folders that were not followed, if there are any.

@@ -38,8 +38,8 @@ impl Group {
 }
 
 /// Declares the verbs, in the order of the help: for each its name, its arguments, the groups of
-/// common arguments that have an effect, and its memory factor. `json` marks a verb that can report a
-/// failure in JSON. `dump` cannot: its JSON has the form of the schema.
+/// common arguments that have an effect, and its memory factor. `json` says whether a verb reports a
+/// failure in JSON. `dump` never does: its JSON has the form of the schema.
 ///
 /// The memory factor is the maximum number of bytes of memory for each byte of the FlatBuffer (for
 /// `build`: of the JSON). Before a verb begins, the command checks that this memory is available. The
@@ -48,7 +48,7 @@ macro_rules! verbs {
     ($(
         $(#[$attribute:meta])*
         $verb:ident: $Verb:ident($Arguments:ty) takes [$($group:ident)*], memory $factor:expr
-        $(, $json:ident)?;
+        $(, json $json:expr)?;
     )*) => {
         #[derive(Debug, Subcommand)]
         pub(super) enum Verb {
@@ -73,7 +73,7 @@ macro_rules! verbs {
             #[allow(unused_variables, reason = "some verbs have no JSON")]
             pub(super) fn is_json(&self) -> bool {
                 match self {
-                    $( $(#[$attribute])* Self::$Verb($verb) => verbs!(@ $verb $($json)?), )*
+                    $( $(#[$attribute])* Self::$Verb($verb) => verbs!(@ $($json)?), )*
                 }
             }
 
@@ -84,32 +84,32 @@ macro_rules! verbs {
             }
         }
     };
-    (@ $verb:ident) => { false };
-    (@ $verb:ident json) => { $verb.is_json() };
+    (@) => { false };
+    (@ $json:expr) => { $json };
 }
 
 verbs! {
     info: Info(info::Info) takes [Limits Stream Remote], memory 12;
-    check: Check(check::Check) takes [Limits Stream Findings Remote], memory 12, json;
+    check: Check(check::Check) takes [Limits Stream Findings Remote], memory 12, json check.is_json();
     #[cfg(feature = "scan")]
     scan: Scan(scan::ScanFiles) takes [Limits Remote], memory 12;
     dump: Dump(dump::Dump) takes [Limits Stream Remote], memory if dump.container { 24 } else { 6 };
     #[cfg(not(target_family = "wasm"))]
     build: Build(build::Build) takes [Limits Stream], memory 36;
-    tensors: Tensors(tensors::Tensors) takes [Limits Stream Remote], memory 12, json;
-    size: Size(size::Size) takes [Limits Stream Remote], memory 24, json;
-    memory: Memory(memory::Memory) takes [Limits Stream Remote], memory 24, json;
-    profile: Profile(profile::ShowProfile) takes [Limits Stream], memory 24, json;
-    map: Map(map::MapFile) takes [Limits Stream Remote], memory 24, json;
-    ops: Ops(ops::Ops) takes [Limits Stream Remote], memory 24, json;
+    tensors: Tensors(tensors::Tensors) takes [Limits Stream Remote], memory 12, json tensors.format.is_json();
+    size: Size(size::Size) takes [Limits Stream Remote], memory 24, json size.format.is_json();
+    memory: Memory(memory::Memory) takes [Limits Stream Remote], memory 24, json memory.is_json();
+    profile: Profile(profile::ShowProfile) takes [Limits Stream], memory 24, json profile.format.is_json();
+    map: Map(map::MapFile) takes [Limits Stream Remote], memory 24, json map.is_json();
+    ops: Ops(ops::Ops) takes [Limits Stream Remote], memory 24, json ops.is_json();
     graph: Graph(graph::Graph) takes [Limits Stream Remote],
-        memory if graph.is_explorer() { 48 } else { 16 }, json;
-    diff: Diff(diff::Diff) takes [Limits Stream Remote], memory 24, json;
+        memory if graph.is_explorer() { 48 } else { 16 }, json graph.is_json();
+    diff: Diff(diff::Diff) takes [Limits Stream Remote], memory 24, json diff.is_json();
     extract: Extract(extract::Extract) takes [Limits Stream Remote], memory 24;
     #[cfg(not(target_family = "wasm"))]
     edit: Edit(edit::Edit) takes [Limits Stream], memory 24;
     #[cfg(not(target_family = "wasm"))]
-    embed: Embed(embed::Embed) takes [Limits Stream Remote], memory 24, json;
+    embed: Embed(embed::Embed) takes [Limits Stream Remote], memory 24, json embed.is_json();
     #[cfg(not(target_family = "wasm"))]
     convert: Convert(convert::Convert) takes [Limits Stream], memory 36;
     #[cfg(not(target_family = "wasm"))]

@@ -28,21 +28,10 @@ use ureq::http::{self, Uri};
 use super::budget::Budget;
 use super::client::{Client, Reply, Shared, Wanted};
 use super::error::RemoteError;
+use super::listing::ListedFile;
 use super::pages::{MAX_PAGE, Pages};
 use super::reply::Version;
 use super::url::{ObjectPlace, StoreKind};
-
-/// An object in a listing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct StoreFile {
-    /// The URL.
-    pub url: String,
-    /// The identity of the object's state: the entity tag, or else the size and the time.
-    pub id: String,
-    /// The time of the last change, in milliseconds since 1970.
-    pub mtime_ms: i64,
-}
 
 impl Client {
     /// Requests an object. `object_store` builds the request, and the client sends it.
@@ -73,15 +62,11 @@ impl Client {
     }
 
     /// Lists the objects under `s3://bucket/prefix`. Calls `each` with each object until `each`
-    /// returns false.
-    ///
-    /// # Errors
-    ///
-    /// The listing could not be read, or has more than 10,000 pages.
-    pub fn list_store(
+    /// returns false. Not every store can begin a listing at a given key.
+    pub(super) fn list_store(
         &self,
         text: &str,
-        mut each: impl FnMut(StoreFile) -> bool,
+        mut each: impl FnMut(ListedFile) -> bool,
     ) -> Result<(), RemoteError> {
         let place = ObjectPlace::parse(text)?;
         let prefix = Path::parse(&place.key).map_err(|_| INVALID_KEY)?;
@@ -111,10 +96,10 @@ impl Client {
     }
 }
 
-fn found(place: &ObjectPlace, object: &ObjectMeta) -> StoreFile {
+fn found(place: &ObjectPlace, object: &ObjectMeta) -> ListedFile {
     let mtime_ms = object.last_modified.timestamp_millis();
     let id = object.e_tag.clone().unwrap_or_else(|| format!("{} {mtime_ms}", object.size));
-    StoreFile { url: place.url_of(object.location.as_ref()), id, mtime_ms }
+    ListedFile { url: place.url_of(object.location.as_ref()), id, mtime_ms: Some(mtime_ms) }
 }
 
 /// Runs a future on this thread. Requests block the thread.

@@ -24,11 +24,7 @@ mod url;
 pub use address::is_public;
 pub use budget::Spent;
 pub use client::{Client, RemoteOptions, Resolve, Secret};
-#[cfg(feature = "cloud")]
-pub use cloud::StoreFile;
 pub use error::RemoteError;
-pub use listing::{HubFile, is_listing};
+pub use listing::{ListedFile, is_listing};
 pub use object::RemoteFile;
-#[cfg(feature = "cloud")]
-pub use url::is_store_listing;
 pub use url::{RemoteUrl, is_url, shown};

@@ -1,4 +1,4 @@
-//! Listings of the hub: the repositories of an organization, and the files of a repository.
+//! Listings: the repositories of an organization of the hub, the files of a repository, and the objects of a store.
 
 use serde_json::Value;
 use ureq::http::Uri;
@@ -7,29 +7,38 @@ use super::client::{Client, Wanted};
 use super::error::RemoteError;
 use super::pages::{MAX_PAGE, Pages};
 use super::reply::header;
+#[cfg(feature = "cloud")]
+use super::url::is_store_listing;
 use super::url::{HubPlace, Origin, parse};
 
 /// A file in a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct HubFile {
-    /// The URL, `hf://…`.
+pub struct ListedFile {
+    /// The URL.
     pub url: String,
-    /// The identity of the content: the sha256 of a large file, or else the id of the git object.
+    /// The identity of the content: of the hub, the sha256 of a large file, or else the id of the git object; of a
+    /// store, the entity tag, or else the size and the time.
     pub id: String,
+    /// The time of the last change of an object in a store, in milliseconds since 1970.
+    pub mtime_ms: Option<i64>,
 }
 
-/// Returns whether a text is a URL of an organization or a repository of the hub. Their files can
-/// be listed.
+/// Returns whether a text is a URL whose files can be listed: of an organization or a repository of the hub, or of a
+/// bucket or a prefix in a store.
 #[must_use]
 pub fn is_listing(text: &str) -> bool {
+    #[cfg(feature = "cloud")]
+    if is_store_listing(text) {
+        return true;
+    }
     HubPlace::parse(text).is_some_and(|place| place.path.is_none())
 }
 
 impl Client {
-    /// Lists the files of `hf://org` or `hf://org/repo[@revision]`. Calls `each` with each file
-    /// until `each` returns false. Returns the repositories of an organization that could not be
-    /// listed.
+    /// Lists the files of `hf://org` or `hf://org/repo[@revision]`, or the objects under
+    /// `s3://bucket/prefix`. Calls `each` with each file until `each` returns false. Returns the
+    /// repositories of an organization that could not be listed.
     ///
     /// # Errors
     ///
@@ -37,8 +46,12 @@ impl Client {
     pub fn list(
         &self,
         text: &str,
-        mut each: impl FnMut(HubFile) -> bool,
+        mut each: impl FnMut(ListedFile) -> bool,
     ) -> Result<Vec<(String, RemoteError)>, RemoteError> {
+        #[cfg(feature = "cloud")]
+        if is_store_listing(text) {
+            return self.list_store(text, each).map(|()| Vec::new());
+        }
         let wrong = RemoteError::Url("it is no organization or repository of the hub");
         let place = HubPlace::parse(text).filter(|place| place.path.is_none()).ok_or(wrong)?;
         if place.repo.is_some() {
@@ -62,7 +75,7 @@ impl Client {
     fn list_repository(
         &self,
         place: &HubPlace<'_>,
-        each: &mut impl FnMut(HubFile) -> bool,
+        each: &mut impl FnMut(ListedFile) -> bool,
     ) -> Result<bool, RemoteError> {
         let base = place.url();
         self.pages(&place.tree(), &mut |entry| {
@@ -73,7 +86,7 @@ impl Client {
             let path = text(entry.get("path"))?;
             let large = entry.get("lfs").and_then(|lfs| lfs.get("oid"));
             let id = text(large).or_else(|| text(entry.get("oid"))).unwrap_or_default();
-            Some(each(HubFile { url: format!("{base}/{path}"), id }))
+            Some(each(ListedFile { url: format!("{base}/{path}"), id, mtime_ms: None }))
         })
     }
 

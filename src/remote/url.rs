@@ -61,26 +61,22 @@ impl RemoteUrl {
         if is_of_store(text) {
             return Self::of_store(text);
         }
-        match is_of_hub(text) {
-            false => Ok(Self {
-                uri: parse(text)?,
-                given: None,
-                #[cfg(feature = "cloud")]
-                object: None,
-            }),
+        let (uri, given) = match is_of_hub(text) {
+            false => (parse(text)?, None),
             true => {
                 let wrong =
                     RemoteError::Url("hf:// needs an organization, a repository and a path");
                 let place = HubPlace::parse(text).and_then(|place| place.resolved());
-                let uri = parse(&format!("{}/{}", hub.trim_end_matches('/'), place.ok_or(wrong)?))?;
-                Ok(Self {
-                    uri,
-                    given: Some(text.to_owned()),
-                    #[cfg(feature = "cloud")]
-                    object: None,
-                })
+                let url = format!("{}/{}", hub.trim_end_matches('/'), place.ok_or(wrong)?);
+                (parse(&url)?, Some(text.to_owned()))
             }
-        }
+        };
+        Ok(Self {
+            uri,
+            given,
+            #[cfg(feature = "cloud")]
+            object: None,
+        })
     }
 
     #[cfg(feature = "cloud")]
@@ -192,8 +188,7 @@ const STORE_SCHEMES: [&str; 3] = ["s3", "gs", "az"];
 /// Returns whether a text is a URL of a bucket or a prefix, whose objects can be listed. Such a URL
 /// does not end in `.pte` or `.ptd`.
 #[cfg(feature = "cloud")]
-#[must_use]
-pub fn is_store_listing(text: &str) -> bool {
+pub(super) fn is_store_listing(text: &str) -> bool {
     let is_model = |end: &str| {
         let at = text.len().checked_sub(end.len());
         at.and_then(|at| text.get(at..)).is_some_and(|last| last.eq_ignore_ascii_case(end))

@@ -5,143 +5,101 @@ use std::io;
 use std::sync::Arc;
 
 use parquet::basic::{Compression, ZstdLevel};
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int64Type};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
+use serde_json::Value as Json;
 
-use super::row::{Cell, Row, SCHEMA};
+use super::row::{Row, SCHEMA};
 
-/// A field of the schema, and how to get its value from a row.
-struct Field {
-    name: &'static str,
-    content: Content,
-}
-
+/// The columns of a field.
 enum Content {
     /// A value or null.
-    One(Value),
-    /// A list of values.
-    List(Each),
+    Value(Leaf),
+    /// A flag, which is never null.
+    Flag,
+    /// A list of texts.
+    Texts,
     /// A list of groups with these fields.
-    Groups(&'static [(&'static str, Each)]),
+    Groups(&'static [(&'static str, Leaf)]),
 }
 
+/// The type of a column.
 #[derive(Clone, Copy)]
-enum Value {
-    Text(fn(&Row) -> Option<&str>),
-    Count(fn(&Row) -> Option<u64>),
-    Signed(fn(&Row) -> Option<i64>),
-    Flag(fn(&Row) -> bool),
+enum Leaf {
+    Text,
+    Number,
 }
 
-/// The values of a list.
-#[derive(Clone, Copy)]
-enum Each {
-    Texts(fn(&Row) -> Vec<&Cell>),
-    Counts(fn(&Row) -> Vec<u64>),
-}
+use Content::{Flag, Groups, Texts, Value};
+use Leaf::{Number, Text};
 
-const fn one(name: &'static str, value: Value) -> Field {
-    Field { name, content: Content::One(value) }
-}
-
-const fn text(name: &'static str, get: fn(&Row) -> Option<&str>) -> Field {
-    one(name, Value::Text(get))
-}
-
-const fn count(name: &'static str, get: fn(&Row) -> Option<u64>) -> Field {
-    one(name, Value::Count(get))
-}
-
-const fn list(name: &'static str, get: fn(&Row) -> Vec<&Cell>) -> Field {
-    Field { name, content: Content::List(Each::Texts(get)) }
-}
-
-const fn groups(name: &'static str, fields: &'static [(&'static str, Each)]) -> Field {
-    Field { name, content: Content::Groups(fields) }
-}
-
-fn shown(cell: &Option<Cell>) -> Option<&str> {
-    cell.as_ref().map(Cell::as_str)
-}
-
-/// The fields, in the order of [`Row`].
-#[rustfmt::skip]
-static FIELDS: &[Field] = &[
-    text("schema", |row| Some(row.schema)),
-    text("uri", |row| Some(row.uri.as_str())),
-    text("kind", |row| row.kind),
-    count("size", |row| row.size),
-    text("etag", |row| shown(&row.etag)),
-    text("commit", |row| shown(&row.commit)),
-    one("mtime_ms", Value::Signed(|row| row.mtime_ms)),
-    text("status", |row| Some(row.status)),
-    text("code", |row| row.code),
-    count("offset", |row| row.offset),
-    text("message", |row| shown(&row.message)),
-    count("errors", |row| Some(row.errors)),
-    count("warnings", |row| Some(row.warnings)),
-    count("notes", |row| Some(row.notes)),
-    groups("findings", &[
-        ("name", Each::Texts(|row| row.findings.iter().map(|of| &of.name).collect())),
-        ("count", Each::Counts(|row| row.findings.iter().map(|of| of.count).collect())),
-    ]),
-    count("version", |row| row.version),
-    list("methods", |row| row.methods.iter().collect()),
-    groups("operators", &[
-        ("name", Each::Texts(|row| row.operators.iter().map(|of| &of.name).collect())),
-        ("count", Each::Counts(|row| row.operators.iter().map(|of| of.count).collect())),
-    ]),
-    groups("backends", &[
-        ("id", Each::Texts(|row| row.backends.iter().map(|of| &of.id).collect())),
-        ("delegates", Each::Counts(|row| row.backends.iter().map(|of| of.delegates).collect())),
-        ("bytes", Each::Counts(|row| row.backends.iter().map(|of| of.bytes).collect())),
-        ("nodes", Each::Counts(|row| row.backends.iter().map(|of| of.nodes).collect())),
-    ]),
-    groups("payloads", &[
-        ("name", Each::Texts(|row| row.payloads.iter().map(|of| &of.name).collect())),
-        ("count", Each::Counts(|row| row.payloads.iter().map(|of| of.count).collect())),
-    ]),
-    count("external_tensors", |row| Some(row.external_tensors)),
-    count("external_bytes", |row| Some(row.external_bytes)),
-    list("external_keys", |row| row.external_keys.iter().collect()),
-    count("missing", |row| Some(row.missing)),
-    list("missing_keys", |row| row.missing_keys.iter().collect()),
-    count("flatbuffer_bytes", |row| row.flatbuffer_bytes),
-    count("padding_bytes", |row| row.padding_bytes),
-    count("segment_bytes", |row| row.segment_bytes),
-    count("trailing_bytes", |row| row.trailing_bytes),
-    one("is_cut", Value::Flag(|row| row.is_cut)),
-    text("sha256", |row| shown(&row.sha256)),
-    count("requests", |row| Some(row.requests)),
-    count("bytes_read", |row| Some(row.bytes_read)),
-    count("time_us", |row| Some(row.time_us)),
-    text("depth", |row| Some(row.depth)),
-    text("tool", |row| Some(row.tool)),
-    text("rules", |row| Some(row.rules.as_str())),
+/// The fields of [`Row`], in order.
+static FIELDS: &[(&str, Content)] = &[
+    ("schema", Value(Text)),
+    ("uri", Value(Text)),
+    ("kind", Value(Text)),
+    ("size", Value(Number)),
+    ("etag", Value(Text)),
+    ("commit", Value(Text)),
+    ("mtime_ms", Value(Number)),
+    ("status", Value(Text)),
+    ("code", Value(Text)),
+    ("offset", Value(Number)),
+    ("message", Value(Text)),
+    ("errors", Value(Number)),
+    ("warnings", Value(Number)),
+    ("notes", Value(Number)),
+    ("findings", Groups(COUNTED)),
+    ("version", Value(Number)),
+    ("methods", Texts),
+    ("operators", Groups(COUNTED)),
+    (
+        "backends",
+        Groups(&[("id", Text), ("delegates", Number), ("bytes", Number), ("nodes", Number)]),
+    ),
+    ("payloads", Groups(COUNTED)),
+    ("external_tensors", Value(Number)),
+    ("external_bytes", Value(Number)),
+    ("external_keys", Texts),
+    ("missing", Value(Number)),
+    ("missing_keys", Texts),
+    ("flatbuffer_bytes", Value(Number)),
+    ("padding_bytes", Value(Number)),
+    ("segment_bytes", Value(Number)),
+    ("trailing_bytes", Value(Number)),
+    ("is_cut", Flag),
+    ("sha256", Value(Text)),
+    ("requests", Value(Number)),
+    ("bytes_read", Value(Number)),
+    ("time_us", Value(Number)),
+    ("depth", Value(Text)),
+    ("tool", Value(Text)),
+    ("rules", Value(Text)),
 ];
+
+/// The fields of a name with its count.
+const COUNTED: &[(&str, Leaf)] = &[("name", Text), ("count", Number)];
 
 /// Returns the schema as Parquet writes it.
 fn schema() -> String {
-    let each = |name: &str, of: &Each| match of {
-        Each::Texts(_) => format!("required binary {name} (STRING);"),
-        Each::Counts(_) => format!("required int64 {name};"),
+    let leaf = |name: &str, of: &Leaf| match of {
+        Text => format!("binary {name} (STRING);"),
+        Number => format!("int64 {name};"),
     };
-    let fields = FIELDS.iter().map(|Field { name, content }| match content {
-        Content::One(Value::Text(_)) => format!("optional binary {name} (STRING);"),
-        Content::One(Value::Count(_) | Value::Signed(_)) => format!("optional int64 {name};"),
-        Content::One(Value::Flag(_)) => format!("required boolean {name};"),
-        Content::List(of) => {
-            let element = each("element", of);
-            format!("required group {name} (LIST) {{ repeated group list {{ {element} }} }}")
-        }
-        Content::Groups(of) => {
-            let of: String = of.iter().map(|(name, of)| each(name, of)).collect();
-            let element = format!("required group element {{ {of} }}");
-            format!("required group {name} (LIST) {{ repeated group list {{ {element} }} }}")
+    let list = |name: &str, element: String| {
+        format!("required group {name} (LIST) {{ repeated group list {{ {element} }} }}")
+    };
+    let fields = FIELDS.iter().map(|(name, content)| match content {
+        Value(of) => format!("optional {}", leaf(name, of)),
+        Flag => format!("required boolean {name};"),
+        Texts => list(name, format!("required {}", leaf("element", &Text))),
+        Groups(of) => {
+            let of = of.iter().map(|(name, of)| format!("required {}", leaf(name, of)));
+            list(name, format!("required group element {{ {} }}", of.collect::<String>()))
         }
     });
     format!("message row {{ {} }}", fields.collect::<String>())
@@ -172,22 +130,25 @@ impl Columns {
         self.write_group(rows).map_err(other)
     }
 
+    /// Writes the columns of the rows, as the rows are in JSON.
     fn write_group(&mut self, rows: &[Row]) -> Result<(), ParquetError> {
+        let rows = rows.iter().map(serde_json::to_value).collect::<Result<Vec<_>, _>>();
+        let rows = rows.map_err(|error| ParquetError::External(error.into()))?;
         let mut group = self.0.next_row_group()?;
-        let mut next =
-            |write: &dyn Fn(&mut SerializedColumnWriter<'_>) -> Result<(), ParquetError>| {
-                let missing = || ParquetError::General("a column is missing".to_owned());
-                let mut column = group.next_column()?.ok_or_else(missing)?;
-                write(&mut column)?;
-                column.close()
-            };
-        for field in FIELDS {
-            match &field.content {
-                Content::One(value) => next(&|column| write_values(column, *value, rows))?,
-                Content::List(of) => next(&|column| write_lists(column, *of, rows))?,
-                Content::Groups(of) => {
-                    for (_, of) in *of {
-                        next(&|column| write_lists(column, *of, rows))?;
+        for (name, content) in FIELDS {
+            let fields = rows.iter().map(|row| row.get(name).unwrap_or(&Json::Null));
+            match content {
+                Value(of) => Cells::of_values(fields).write(*of, &mut group)?,
+                Flag => {
+                    let flags: Vec<_> = fields.map(|flag| *flag == Json::Bool(true)).collect();
+                    write::<BoolType>(&mut group, &flags, None, None)?;
+                }
+                Texts => Cells::of_lists(fields, |item| item).write(Text, &mut group)?,
+                Groups(all) => {
+                    for (name, of) in *all {
+                        let lists = fields.clone();
+                        Cells::of_lists(lists, |item| item.get(name).unwrap_or(&Json::Null))
+                            .write(*of, &mut group)?;
                     }
                 }
             }
@@ -201,82 +162,75 @@ impl Columns {
     }
 }
 
-fn write_values(
-    column: &mut SerializedColumnWriter<'_>,
-    value: Value,
-    rows: &[Row],
-) -> Result<(), ParquetError> {
-    match value {
-        Value::Text(get) => {
-            let levels: Vec<_> = rows.iter().map(|row| i16::from(get(row).is_some())).collect();
-            let values: Vec<_> = rows.iter().filter_map(get).map(ByteArray::from).collect();
-            column.typed::<ByteArrayType>().write_batch(&values, Some(&levels), None)?;
-        }
-        Value::Count(get) => {
-            let levels: Vec<_> = rows.iter().map(|row| i16::from(get(row).is_some())).collect();
-            let values: Vec<_> = rows.iter().filter_map(get).map(signed).collect();
-            column.typed::<Int64Type>().write_batch(&values, Some(&levels), None)?;
-        }
-        Value::Signed(get) => {
-            let levels: Vec<_> = rows.iter().map(|row| i16::from(get(row).is_some())).collect();
-            let values: Vec<_> = rows.iter().filter_map(get).collect();
-            column.typed::<Int64Type>().write_batch(&values, Some(&levels), None)?;
-        }
-        Value::Flag(get) => {
-            let values: Vec<_> = rows.iter().map(get).collect();
-            column.typed::<BoolType>().write_batch(&values, None, None)?;
-        }
-    }
-    Ok(())
+/// The values of a column. The definition level of null and of an empty list is 0. The repetition level of the first
+/// item of a list is 0.
+#[derive(Default)]
+struct Cells<'j> {
+    values: Vec<&'j Json>,
+    definitions: Vec<i16>,
+    /// Empty for values that are in no list.
+    repetitions: Vec<i16>,
 }
 
-/// Writes lists that are never null. An empty list has the definition level 0. The first item of a
-/// list has the repetition level 0.
-fn write_lists(
-    column: &mut SerializedColumnWriter<'_>,
-    each: Each,
-    rows: &[Row],
-) -> Result<(), ParquetError> {
-    let (mut definitions, mut repetitions) = (Vec::new(), Vec::new());
-    let mut add = |len: usize| {
-        definitions.extend((0..len.max(1)).map(|_| i16::from(len > 0)));
-        repetitions.extend((0..len.max(1)).map(|nth| i16::from(nth > 0)));
-    };
-    match each {
-        Each::Texts(get) => {
-            let mut values = Vec::new();
-            for row in rows {
-                let items = get(row);
-                add(items.len());
-                values.extend(items.into_iter().map(|cell| ByteArray::from(cell.as_str())));
-            }
-            column.typed::<ByteArrayType>().write_batch(
-                &values,
-                Some(&definitions),
-                Some(&repetitions),
-            )?;
+impl<'j> Cells<'j> {
+    fn of_values(fields: impl Iterator<Item = &'j Json>) -> Self {
+        let mut cells = Self::default();
+        for value in fields {
+            cells.definitions.push(i16::from(!value.is_null()));
+            cells.values.extend(Some(value).filter(|value| !value.is_null()));
         }
-        Each::Counts(get) => {
-            let mut values = Vec::new();
-            for row in rows {
-                let items = get(row);
-                add(items.len());
-                values.extend(items.into_iter().map(signed));
+        cells
+    }
+
+    /// Returns the cells of lists that are never null. `cell` returns that of an item.
+    fn of_lists(
+        fields: impl Iterator<Item = &'j Json>,
+        cell: impl Fn(&'j Json) -> &'j Json,
+    ) -> Self {
+        let mut cells = Self::default();
+        for list in fields {
+            let items = list.as_array().map(Vec::as_slice).unwrap_or_default();
+            let len = items.len();
+            cells.definitions.extend((0..len.max(1)).map(|_| i16::from(len > 0)));
+            cells.repetitions.extend((0..len.max(1)).map(|nth| i16::from(nth > 0)));
+            cells.values.extend(items.iter().map(&cell));
+        }
+        cells
+    }
+
+    fn write(&self, of: Leaf, group: &mut Group<'_>) -> Result<(), ParquetError> {
+        let repetitions = Some(self.repetitions.as_slice()).filter(|levels| !levels.is_empty());
+        let (values, definitions) = (self.values.iter(), Some(self.definitions.as_slice()));
+        match of {
+            Text => {
+                let texts = values.map(|text| text.as_str().unwrap_or_default().into());
+                let texts: Vec<ByteArray> = texts.collect();
+                write::<ByteArrayType>(group, &texts, definitions, repetitions)
             }
-            column.typed::<Int64Type>().write_batch(
-                &values,
-                Some(&definitions),
-                Some(&repetitions),
-            )?;
+            Number => {
+                // Parquet's numbers are signed.
+                let numbers = values.map(|number| number.as_i64().unwrap_or(i64::MAX));
+                let numbers: Vec<i64> = numbers.collect();
+                write::<Int64Type>(group, &numbers, definitions, repetitions)
+            }
         }
     }
-    Ok(())
 }
 
-/// Returns a count as Parquet's signed number.
-fn signed(count: u64) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
+/// Writes the next column of a group.
+fn write<T: DataType>(
+    group: &mut Group<'_>,
+    values: &[T::T],
+    definitions: Option<&[i16]>,
+    repetitions: Option<&[i16]>,
+) -> Result<(), ParquetError> {
+    let missing = || ParquetError::General("a column is missing".to_owned());
+    let mut column = group.next_column()?.ok_or_else(missing)?;
+    column.typed::<T>().write_batch(values, definitions, repetitions)?;
+    column.close()
 }
+
+type Group<'f> = SerializedRowGroupWriter<'f, File>;
 
 fn other(error: ParquetError) -> io::Error {
     io::Error::other(error)
@@ -296,7 +250,7 @@ mod tests {
     fn the_columns_are_the_fields_of_a_row() {
         let row = serde_json::to_value(Row::default()).unwrap();
         let mut fields: Vec<_> = row.as_object().unwrap().keys().map(String::as_str).collect();
-        let mut columns: Vec<_> = FIELDS.iter().map(|field| field.name).collect();
+        let mut columns: Vec<_> = FIELDS.iter().map(|(name, _)| *name).collect();
         assert!(fields.len() > 30);
         fields.sort_unstable();
         columns.sort_unstable();

@@ -11,8 +11,6 @@ use sha2::{Digest, Sha256};
 use super::judge::Judge;
 use super::pattern;
 use pte_flat::quoted::UntrustedString;
-#[cfg(feature = "cloud")]
-use pte_remote::is_store_listing;
 #[cfg(feature = "remote")]
 use pte_remote::{Client, is_listing, is_url, shown};
 
@@ -213,14 +211,11 @@ impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
         if is_listing(text) {
             return self.listing(text);
         }
-        #[cfg(feature = "cloud")]
-        if is_store_listing(text) {
-            return self.store(text);
-        }
         self.one(path)
     }
 
-    /// Lists the models of an organization or a repository of the hub.
+    /// Lists the models of an organization or a repository of the hub, or in a bucket or under a prefix. Other files,
+    /// and files that are done, are listed and then skipped.
     #[cfg(feature = "remote")]
     fn listing(&mut self, text: &str) -> Result<(), Stopped> {
         let Some(client) = self.client else {
@@ -231,7 +226,7 @@ impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
             if is_named_model(Path::new(&file.url)) {
                 let key = key_of(judge, file.url.as_bytes(), file.id.as_bytes());
                 let place = Ok(TargetPlace::Url(file.url.clone()));
-                let target = Target { uri: file.url, key, place, mtime_ms: None };
+                let target = Target { uri: file.url, key, place, mtime_ms: file.mtime_ms };
                 is_stopped = emit(target).is_err();
             }
             !is_stopped
@@ -242,31 +237,6 @@ impl<F: FnMut(Target) -> Result<(), Stopped>> Lister<'_, F> {
                 let failed = failed.into_iter().map(|(url, error)| format!("{url}: {error}"));
                 self.failed.extend(failed);
             }
-            Err(error) => self.failed.push(format!("{}: {error}", shown(text).raw())),
-        }
-        Ok(())
-    }
-
-    /// Lists the models in a bucket, or under a prefix. Not every store can begin a listing at a
-    /// given key. So other files, and files that are done, are listed and then skipped.
-    #[cfg(feature = "cloud")]
-    fn store(&mut self, text: &str) -> Result<(), Stopped> {
-        let Some(client) = self.client else {
-            return self.problem(Path::new(text), "remote files are not read".into());
-        };
-        let (judge, emit, mut is_stopped) = (self.judge, &mut self.emit, false);
-        let listed = client.list_store(text, |file| {
-            if is_named_model(Path::new(&file.url)) {
-                let key = key_of(judge, file.url.as_bytes(), file.id.as_bytes());
-                let place = Ok(TargetPlace::Url(file.url.clone()));
-                let mtime_ms = Some(file.mtime_ms);
-                is_stopped = emit(Target { uri: file.url, key, place, mtime_ms }).is_err();
-            }
-            !is_stopped
-        });
-        match listed {
-            _ if is_stopped => return Err(Stopped),
-            Ok(()) => {}
             Err(error) => self.failed.push(format!("{}: {error}", shown(text).raw())),
         }
         Ok(())

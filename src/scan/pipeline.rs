@@ -187,20 +187,24 @@ impl Scan {
     /// files to each worker.
     pub fn rows<'p>(&self, paths: impl IntoIterator<Item = &'p Path>, mut each: impl FnMut(Row)) {
         let judge = Judge::new(self.depth, self.limits);
-        let mut lister = Lister {
-            judge: &judge,
-            emit: |target| {
-                each(row_of(target, &judge, self));
-                Ok(())
-            },
+        let mut lister = self.lister(&judge, |target| {
+            each(row_of(target, &judge, self));
+            Ok(())
+        });
+        // A file that cannot be read becomes a row, so nothing fails here.
+        let _ = paths.into_iter().try_for_each(|path| lister.one(path));
+    }
+
+    fn lister<'s, F>(&'s self, judge: &'s Judge, emit: F) -> Lister<'s, F> {
+        Lister {
+            judge,
+            emit,
             #[cfg(feature = "remote")]
             client: self.client.as_ref(),
             follows: self.follows,
             skipped_links: 0,
             failed: Vec::new(),
-        };
-        // A file that cannot be read becomes a row, so nothing fails here.
-        let _ = paths.into_iter().try_for_each(|path| lister.one(path));
+        }
     }
 
     fn run_in(
@@ -254,7 +258,7 @@ impl Scan {
             let listed = listed.join().unwrap_or_default();
             totals.skipped = listed.skipped;
             totals.skipped_links = listed.skipped_links;
-            totals.failed_roots = listed.failed;
+            totals.failed_roots = listed.failed_roots;
             Ok(())
         });
         written?;
@@ -279,24 +283,14 @@ impl Totals {
     }
 }
 
-/// What the listing of all roots left out.
-#[derive(Default)]
-struct Listed {
-    /// The number of files that an earlier scan has judged.
-    skipped: u64,
-    skipped_links: u64,
-    /// The listings that failed, each with the reason.
-    failed: Vec<UntrustedString>,
-}
-
-/// Lists the files of all roots.
+/// Lists the files of all roots, and counts what is left out.
 fn list(
     roots: Vec<ScanRoot>,
     judge: &Judge,
     done: &BTreeSet<Key>,
     targets: &SyncSender<Target>,
     scan: &Scan,
-) -> Listed {
+) -> Totals {
     let mut skipped = 0u64;
     let emit = |target: Target| {
         if done.contains(&target.key) {
@@ -305,15 +299,7 @@ fn list(
         }
         targets.send(target).map_err(|_| Stopped)
     };
-    let mut lister = Lister {
-        judge,
-        emit,
-        #[cfg(feature = "remote")]
-        client: scan.client.as_ref(),
-        follows: scan.follows,
-        skipped_links: 0,
-        failed: Vec::new(),
-    };
+    let mut lister = scan.lister(judge, emit);
     for root in roots {
         // The writer has failed, and returns the error itself.
         if lister.list(root).is_err() {
@@ -321,11 +307,8 @@ fn list(
         }
     }
     let (skipped_links, failed) = (lister.skipped_links, core::mem::take(&mut lister.failed));
-    Listed {
-        skipped,
-        skipped_links,
-        failed: failed.into_iter().map(UntrustedString::from).collect(),
-    }
+    let failed_roots = failed.into_iter().map(UntrustedString::from).collect();
+    Totals { skipped, skipped_links, failed_roots, ..Totals::default() }
 }
 
 /// Judges files until the queue is empty, or until no more rows are wanted.

@@ -60,7 +60,7 @@ mod writers;
 mod written;
 
 use contents::Contents;
-pub use document::{DiffDocument, DifferenceEntry, SideEntry, WrittenEntry};
+pub use document::{DiffDocument, DifferenceEntry};
 
 /// One of the two files, and the `.ptd` files that it is used with.
 #[derive(Debug)]
@@ -81,6 +81,7 @@ impl<'g, S> Given<'g, S> {
 
 /// The result of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 pub enum Verdict {
     /// All bytes are equal.
     Identical,
@@ -104,6 +105,7 @@ pub struct Comparison {
 
 /// The subject of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 pub enum Class {
     /// The version, and the generation of a `.ptd`.
     Header,
@@ -183,15 +185,21 @@ pub struct Difference {
 
 /// One side of a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Shown {
     /// A short text without control characters.
     pub text: String,
     /// The digest of the data, for a difference in data.
+    #[cfg_attr(
+        feature = "serde",
+        serde(skip_serializing_if = "Option::is_none", serialize_with = "document::hexadecimal")
+    )]
     pub sha256: Option<[u8; 32]>,
 }
 
 /// A difference in the encoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Written {
     /// The property, such as `segments`.
     pub what: &'static str,

@@ -74,6 +74,7 @@ pub struct Alignment {
 
 /// The part of a program, or of the runtime, that asks for the largest alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum AlignmentReason {
     /// The runtime refuses a program at another address. It asks for the alignment of C's `max_align_t`, which is 16
@@ -217,18 +218,6 @@ impl Alignment {
         ];
         // The first of equal ones: the runtime is the stronger reason.
         asked.into_iter().reduce(|most, one| if one.bytes > most.bytes { one } else { most })
-    }
-}
-
-impl AlignmentReason {
-    /// Returns the name in the document `pte.embed/1`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Runtime => "runtime",
-            Self::Segments => "segments",
-            Self::Tables => "tables",
-        }
     }
 }
 

@@ -48,7 +48,8 @@ mod text;
 pub use document::GraphDocument;
 pub use part::{DrawOptions, Excerpt, InstructionPlace};
 pub use payload::{
-    PayloadArgument, PayloadAttribute, PayloadEdge, PayloadGraph, PayloadNode, PayloadNodeId,
+    OpenCall, PayloadArgument, PayloadAttribute, PayloadEdge, PayloadGraph, PayloadNode,
+    PayloadNodeId,
 };
 pub use text::tensor_type;
 #[cfg(feature = "diff")]

@@ -17,6 +17,10 @@ extern crate alloc;
 #[cfg(all(feature = "json", feature = "serde", feature = "std"))]
 pub mod document;
 
+// Lists that are made while they are serialized.
+#[cfg(feature = "serde")]
+mod listed;
+
 // The map: the part of a file that each byte belongs to.
 pub mod map;
 

@@ -49,15 +49,14 @@ use claims::Claims;
 use paths::Precision;
 
 pub use byte_info::ByteInfo;
-pub use document::{KindEntry, MapDocument, RangeEntry, SizeBase, SizeDocument, SizeEntry};
+pub use document::{MapDocument, RangeEntry, SizeBase, SizeDocument, SizeEntry};
 #[cfg(feature = "sha2")]
 pub use duplicates::{DuplicateGroup, DuplicatePlace, Duplicates, StoredFile};
 pub use growth::Growth;
-pub use nest::{KindTotal, Nesting, Ranges, Span, Title, Within};
+pub use nest::{KindTotal, Nesting, RangeRow, Ranges, RowContents, Rows, Title};
 pub use other::OtherFile;
 pub use paths::{ObjectKind, TablePath};
 pub use role::ByteRole;
-pub use rows::{RangeRow, RangeRows, RowContents};
 pub use size::{NamesTooLong, SizeTree};
 
 /// The parts of a file, as a tree. Each byte belongs to exactly one leaf of the tree.

@@ -33,7 +33,7 @@ pub use constants::{ConstantRecord, ConstantRow, QuantizationRecord, datatype_na
 #[cfg(all(feature = "json", feature = "serde", feature = "std"))]
 pub use document::TensorDocumentWriter;
 pub use modules::ModuleTree;
-pub use requests::{KeyRequest, RequestRecord};
+pub use requests::KeyRequest;
 
 /// A tensor or a blob.
 #[derive(Clone, Debug)]
@@ -171,7 +171,7 @@ pub enum DocumentRow<'a> {
     /// A constant of a delegate's payload.
     Constant(ConstantRecord<'a>),
     /// A request of a delegate for named data. Only a search for a key lists requests.
-    Request(RequestRecord<'a>),
+    Request(&'a KeyRequest<'a>),
 }
 
 /// Returns the `count` rows with the most bytes, the largest first. Rows of equal size keep the

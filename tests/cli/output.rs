@@ -69,6 +69,8 @@ fn a_full_device_for_output_is_reported() {
         &["help", "map"],
         &["map", "--help"],
         &["info", LINEAR],
+        // More than the buffer of the output.
+        &["memory", "tests/data/pte/multi_method.pte", "tests/data/pte/synth_all_seg.pte"],
     ] {
         let full = fs::File::options().write(true).open("/dev/full").unwrap();
         let done = command().args(args).stdout(full).output().unwrap();

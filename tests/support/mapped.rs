@@ -5,7 +5,7 @@
 use core::ops::Range;
 
 use pte::File;
-use pte::map::{ByteInfo, Map, Name, Nesting, Part, Span, Within};
+use pte::map::{ByteInfo, Map, Name, Nesting, Part, RowContents, Rows};
 
 /// Every byte belongs to one part: the pieces cover the file without gaps, and parts sum to their parent.
 pub fn ask_map(file: &File<'_>) {
@@ -20,24 +20,24 @@ pub fn ask_map(file: &File<'_>) {
     );
     let nestings = [(1, 4), (9, 4), (9, usize::MAX)];
     let (depth, most) = nestings[(at % 3) as usize];
-    let spans = map.nested(Nesting { depth, most });
-    ask_spans(&spans, 0..file.file_len());
+    ask_rows(map.ranges(Nesting { depth, most }).rows(), 0..file.file_len());
     ask_byte(file, &map, at.checked_rem(file.file_len()).unwrap_or_default());
     assert!(ByteInfo::of(file, file.file_len()).is_none());
 }
 
 /// Nested ranges cover their parent, and the kinds of a range sum to it.
-pub fn ask_spans(spans: &[Span<'_, '_>], of: Range<u64>) {
+pub fn ask_rows(rows: Rows<'_, '_, '_>, of: Range<u64>) {
     let mut end = of.start;
-    for span in spans {
-        assert_eq!(span.range.start, end, "no gap, no overlap");
-        assert!(span.range.start < span.range.end, "{span:?}");
-        end = span.range.end;
-        match &span.within {
-            Within::Spans(spans) => ask_spans(spans, span.range.clone()),
-            Within::Kinds(kinds) => {
+    for row in rows {
+        let range = row.range();
+        assert_eq!(range.start, end, "no gap, no overlap");
+        assert!(range.start < range.end, "{row:?}");
+        end = range.end;
+        match row.contents() {
+            RowContents::Rows(rows) => ask_rows(rows, range),
+            RowContents::Kinds(kinds) => {
                 let sum: u64 = kinds.iter().map(|kind| kind.bytes).sum();
-                assert_eq!(sum, span.range.end - span.range.start, "{span:?}");
+                assert_eq!(sum, range.end - range.start, "{row:?}");
                 assert!(kinds.iter().all(|kind| kind.count > 0), "{kinds:?}");
             }
             _ => {}

@@ -1,13 +1,12 @@
 //! The functions of files: methods, values and data.
 
 use core::ffi::{c_char, c_void};
-use core::ptr::{self, NonNull};
+use core::ptr::NonNull;
 
 use super::options::pte_options;
 use super::report::document;
-use super::{bytes, give, terminated};
+use super::{bytes, give, made_of};
 use crate::abi::{pte_method, pte_status, pte_text, pte_value};
-use crate::options::Options;
 use crate::{file, memory};
 
 /// A file whose structure is proven. It never changes.
@@ -26,23 +25,8 @@ pub unsafe extern "C" fn pte_file_open(
     options: *const pte_options,
     file: *mut *mut pte_file,
 ) -> pte_status {
-    // SAFETY: the caller's promise: null or writable.
-    let Some(file) = (unsafe { file.as_mut() }) else { return pte_status::PTE_INVALID_ARGUMENT };
-    *file = ptr::null_mut();
     // SAFETY: the caller's promise.
-    let Some(bytes) = (unsafe { bytes(data, size) }) else {
-        return pte_status::PTE_INVALID_ARGUMENT;
-    };
-    let defaults = Options::new();
-    // SAFETY: the caller's promise: null, or of `pte_options_new`.
-    let options = unsafe { options.as_ref() }.map_or(&defaults, |options| &options.0);
-    match file::open(bytes, options) {
-        Ok(made) => {
-            *file = made.as_ptr().cast();
-            pte_status::PTE_OK
-        }
-        Err(status) => status,
-    }
+    unsafe { made_of(data, size, options, file.cast(), file::open) }
 }
 
 /// Closes a file. Does nothing for NULL.
@@ -91,7 +75,7 @@ pub unsafe extern "C" fn pte_file_method(
     // SAFETY: the caller's promise.
     let plan = unsafe { opened(file) }.and_then(|file| file.method(index));
     let found = plan.map(|plan| pte_method {
-        name: of_file(plan.name().unwrap_or_default()),
+        name: pte_text::of_file(plan.name()),
         input_count: plan.inputs().map_or(0, |all| all.len()),
         output_count: plan.outputs().map_or(0, |all| all.len()),
         value_count: plan.values().map_or(0, |all| all.len()),
@@ -145,7 +129,7 @@ pub unsafe extern "C" fn pte_method_delegate(
     // SAFETY: the caller's promise.
     let found = unsafe { opened(file) }.and_then(|file| file.delegate(method, index));
     // SAFETY: the caller's promise: null or writable.
-    unsafe { give(found.map(pte_value::from), value) }
+    unsafe { give(found, value) }
 }
 
 /// Gives input `index` of a method.
@@ -159,7 +143,7 @@ pub unsafe extern "C" fn pte_method_input(
     // SAFETY: the caller's promise.
     let found = unsafe { opened(file) }.and_then(|file| file.input(method, index));
     // SAFETY: the caller's promise: null or writable.
-    unsafe { give(found.map(pte_value::from), value) }
+    unsafe { give(found, value) }
 }
 
 /// Gives output `index` of a method.
@@ -173,7 +157,7 @@ pub unsafe extern "C" fn pte_method_output(
     // SAFETY: the caller's promise.
     let found = unsafe { opened(file) }.and_then(|file| file.output(method, index));
     // SAFETY: the caller's promise: null or writable.
-    unsafe { give(found.map(pte_value::from), value) }
+    unsafe { give(found, value) }
 }
 
 /// Gives value `index` of a method: inputs, outputs, constants and what is computed.
@@ -187,7 +171,7 @@ pub unsafe extern "C" fn pte_method_value(
     // SAFETY: the caller's promise.
     let found = unsafe { opened(file) }.and_then(|file| file.value(method, index));
     // SAFETY: the caller's promise: null or writable.
-    unsafe { give(found.map(pte_value::from), value) }
+    unsafe { give(found, value) }
 }
 
 /// Gives the first tensor of a program with a fully qualified name, or the entry of a data file. The name has `size`
@@ -201,9 +185,8 @@ pub unsafe extern "C" fn pte_file_find_tensor(
 ) -> pte_status {
     // SAFETY: the caller's promise.
     let (file, name) = unsafe { (opened(file), bytes(name.cast::<c_void>(), size)) };
-    let find_tensor = |file: &file::Opened, name: &str| file.find_tensor(name).map(pte_value::from);
     // SAFETY: the caller's promise: null or writable.
-    unsafe { find(file, name, find_tensor, value) }
+    unsafe { find(file, name, file::Opened::find_tensor, value) }
 }
 
 /// Returns the number of named data of a program, or of the entries of a data file.
@@ -223,7 +206,7 @@ pub unsafe extern "C" fn pte_file_data(
     // SAFETY: the caller's promise.
     let found = unsafe { opened(file) }.and_then(|file| file.data(index));
     // SAFETY: the caller's promise: null or writable.
-    unsafe { give(found.map(pte_value::from), value) }
+    unsafe { give(found, value) }
 }
 
 /// Gives the first named data of a program with a key, or entry of a data file. The key has `size` bytes. The search
@@ -237,42 +220,8 @@ pub unsafe extern "C" fn pte_file_find_data(
 ) -> pte_status {
     // SAFETY: the caller's promise.
     let (file, key) = unsafe { (opened(file), bytes(key.cast::<c_void>(), size)) };
-    let find_data = |file: &file::Opened, key: &str| file.find_data(key).map(pte_value::from);
     // SAFETY: the caller's promise: null or writable.
-    unsafe { find(file, key, find_data, value) }
-}
-
-impl From<file::Value<'_>> for pte_value {
-    fn from(value: file::Value<'_>) -> Self {
-        Self {
-            kind: value.kind,
-            name: of_file(value.name),
-            dtype: value.dtype.map_or(-1, |dtype| dtype.0.into()),
-            dtype_name: of_file(value.dtype_name),
-            rank: value.sizes.len,
-            sizes: value.sizes.first,
-            is_dynamic: value.is_dynamic,
-            storage: value.storage,
-            arena: value.arena.map_or(0, |arena| arena.memory_id),
-            arena_offset: value.arena.map_or(0, |arena| arena.offset),
-            data: match value.bytes {
-                [] => ptr::null(),
-                bytes => bytes.as_ptr().cast(),
-            },
-            size: value.bytes.len(),
-            integer: value.integer,
-            number: value.number,
-            text: of_file(value.text),
-        }
-    }
-}
-
-/// Returns a text of the tables, where a NUL follows each text, or an empty one.
-fn of_file(text: &str) -> pte_text {
-    match text {
-        "" => terminated("\0"),
-        text => pte_text { data: text.as_ptr().cast(), size: text.len() },
-    }
+    unsafe { find(file, key, file::Opened::find_data, value) }
 }
 
 unsafe fn opened<'a>(file: *const pte_file) -> Option<&'a file::Opened> {

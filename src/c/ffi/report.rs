@@ -4,9 +4,8 @@ use core::ffi::{c_char, c_void};
 use core::ptr::{self, NonNull};
 
 use super::options::pte_options;
-use super::{bytes, give, terminated};
-use crate::abi::{pte_finding, pte_severity, pte_status};
-use crate::options::Options;
+use super::{give, made_of};
+use crate::abi::{pte_finding, pte_severity, pte_status, pte_text};
 use crate::{judge, memory};
 
 /// The findings in a file. It refers to nothing of the caller, and never changes.
@@ -24,25 +23,13 @@ pub unsafe extern "C" fn pte_check(
     options: *const pte_options,
     report: *mut *mut pte_report,
 ) -> pte_status {
-    // SAFETY: the caller's promise: null or writable.
-    let Some(report) = (unsafe { report.as_mut() }) else {
-        return pte_status::PTE_INVALID_ARGUMENT;
-    };
-    *report = ptr::null_mut();
     // SAFETY: the caller's promise.
-    let Some(bytes) = (unsafe { bytes(data, size) }) else {
-        return pte_status::PTE_INVALID_ARGUMENT;
-    };
-    let defaults = Options::new();
-    // SAFETY: the caller's promise: null, or of `pte_options_new`.
-    let options = unsafe { options.as_ref() }.map_or(&defaults, |options| &options.0);
-    match judge::check(bytes, options) {
-        Ok(made) => {
-            *report = made.as_ptr().cast();
-            pte_status::PTE_OK
-        }
-        Err(status) => status,
-    }
+    unsafe { made_of(data, size, options, report.cast(), judge::check) }
+}
+
+unsafe fn judged<'a>(report: *const pte_report) -> Option<&'a judge::Judged> {
+    // SAFETY: the caller's promise: null, or a report.
+    unsafe { report.as_ref() }.map(|report| report.0.value())
 }
 
 /// Returns the number of errors, with those that the limit on findings left out; 0 for NULL.
@@ -53,8 +40,8 @@ pub unsafe extern "C" fn pte_report_error_count(report: *const pte_report) -> us
 }
 
 unsafe fn count(report: *const pte_report, severity: pte_severity) -> usize {
-    // SAFETY: the caller's promise: null, or a report.
-    let count = unsafe { report.as_ref() }.map_or(0, |report| report.0.value().count(severity));
+    // SAFETY: the caller's promise.
+    let count = unsafe { judged(report) }.map_or(0, |report| report.count(severity));
     usize::try_from(count).unwrap_or(usize::MAX)
 }
 
@@ -85,15 +72,15 @@ pub unsafe extern "C" fn pte_report_note_count(report: *const pte_report) -> usi
 /// pte_options_set_findings_per_rule.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pte_report_finding_count(report: *const pte_report) -> usize {
-    // SAFETY: the caller's promise: null, or a report.
-    unsafe { report.as_ref() }.map_or(0, |report| report.0.value().findings().len())
+    // SAFETY: the caller's promise.
+    unsafe { judged(report) }.map_or(0, |report| report.findings().len())
 }
 
 /// Returns the number of findings that were counted and not kept; 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pte_report_omitted_count(report: *const pte_report) -> usize {
-    // SAFETY: the caller's promise: null, or a report.
-    let omitted = unsafe { report.as_ref() }.map_or(0, |report| report.0.value().omitted());
+    // SAFETY: the caller's promise.
+    let omitted = unsafe { judged(report) }.map_or(0, judge::Judged::omitted);
     usize::try_from(omitted).unwrap_or(usize::MAX)
 }
 
@@ -104,19 +91,18 @@ pub unsafe extern "C" fn pte_report_finding(
     index: usize,
     finding: *mut pte_finding,
 ) -> pte_status {
-    // SAFETY: the caller's promise: null, or a report.
-    let texts =
-        unsafe { report.as_ref() }.and_then(|report| report.0.value().findings().get(index));
+    // SAFETY: the caller's promise.
+    let texts = unsafe { judged(report) }.and_then(|report| report.findings().get(index));
     let found = texts.map(|texts| pte_finding {
-        rule: terminated(&texts.rule),
+        rule: pte_text::terminated(&texts.rule),
         severity: texts.severity,
         has_offset: texts.offset.is_some(),
         offset: texts.offset.unwrap_or_default(),
-        path: terminated(&texts.path),
-        message: terminated(&texts.message),
-        why: terminated(&texts.why),
-        help: terminated(&texts.help),
-        data_file: terminated(&texts.data_file),
+        path: pte_text::terminated(&texts.path),
+        message: pte_text::terminated(&texts.message),
+        why: pte_text::terminated(&texts.why),
+        help: pte_text::terminated(&texts.help),
+        data_file: pte_text::terminated(&texts.data_file),
     });
     // SAFETY: the caller's promise: null or writable.
     unsafe { give(found, finding) }
@@ -129,10 +115,10 @@ pub unsafe extern "C" fn pte_report_json(
     text: *mut *mut c_char,
     size: *mut usize,
 ) -> pte_status {
-    // SAFETY: the caller's promise: null, or a report.
-    let report = unsafe { report.as_ref() }.map(|report| report.0.value());
     // SAFETY: the caller's promise.
-    unsafe { document(report, judge::Judged::document_memory, judge::Judged::json, text, size) }
+    unsafe {
+        document(judged(report), judge::Judged::document_memory, judge::Judged::json, text, size)
+    }
 }
 
 /// Gives the report as SARIF 2.1.0, which code-scanning sites read. Free it by pte_text_free.
@@ -142,10 +128,10 @@ pub unsafe extern "C" fn pte_report_sarif(
     text: *mut *mut c_char,
     size: *mut usize,
 ) -> pte_status {
-    // SAFETY: the caller's promise: null, or a report.
-    let report = unsafe { report.as_ref() }.map(|report| report.0.value());
     // SAFETY: the caller's promise.
-    unsafe { document(report, judge::Judged::document_memory, judge::Judged::sarif, text, size) }
+    unsafe {
+        document(judged(report), judge::Judged::document_memory, judge::Judged::sarif, text, size)
+    }
 }
 
 /// Frees a document. Does nothing for NULL.

@@ -7,9 +7,10 @@ use std::collections::BTreeSet;
 use pte::flat::bytes::len_of;
 use pte::flat::json::{self, Omitted};
 use pte::payload::{Sections, Tables, TablesPlace, Unreadable};
-use pte::{Backend, ForeignFormat, Limits, Pte, Source};
+use pte::{Backend, ForeignFormat, Limits, Pte};
 
-use super::{Blobs, sections};
+use super::Blobs;
+use super::sections::{self, Object};
 use crate::input::{Bytes, Input, Readable};
 use crate::output::Output;
 use crate::problem::Problem;
@@ -39,114 +40,70 @@ impl<'d> PayloadWriter<'d> {
         out.write_char('[')?;
         let plans = pte.program().execution_plan().into_iter().flatten();
         for plan in plans {
-            for (nth, delegate) in plan.delegates().into_iter().flatten().enumerate() {
+            for (nth, delegate) in (0..).zip(plan.delegates().into_iter().flatten()) {
                 // A delegate has no tables if it has no payload, or an invalid reference to one.
                 let Ok(Some(payload)) = pte.payload(delegate) else { continue };
                 let range = payload.range();
                 if !seen.insert((range.start, range.end, payload.backend())) {
                     continue;
                 }
-                if seen.len() > 1 {
-                    out.write_char(',')?;
-                }
-                self.line(2, out)?;
-                out.write_char('{')?;
-                self.key(3, "method", out)?;
-                json::string(plan.name().unwrap_or_default(), out)?;
-                out.write_char(',')?;
-                self.key(3, "delegate", out)?;
-                write!(out, "{nth},")?;
-                self.key(3, "id", out)?;
-                json::string(payload.id().unwrap_or_default(), out)?;
-                out.write_char(',')?;
-                self.key(3, "offset", out)?;
-                write!(out, "{},", range.start)?;
-                self.key(3, "size", out)?;
-                write!(out, "{},", payload.len())?;
-                self.key(3, "tables", out)?;
-                let Some(backend) = payload.backend() else {
-                    out.write_str("null")?;
-                    self.line(2, out)?;
-                    out.write_char('}')?;
-                    continue;
+                out.write_str(if seen.len() > 1 { "," } else { "" })?;
+                sections::line(self.pretty.then_some(2), out)?;
+                let mut object = Object::begin(self.pretty.then_some(2), out)?;
+                object.text("method", Some(plan.name().unwrap_or_default()))?;
+                object.number("delegate", Some(nth))?;
+                object.text("id", Some(payload.id().unwrap_or_default()))?;
+                object.number("offset", Some(range.start))?;
+                object.number("size", Some(payload.len()))?;
+                object.key("tables")?;
+                let written = match payload.backend() {
+                    None => Ok(object.out.write_str("null")?),
+                    Some(backend) => self.contents(backend, range, &mut object),
                 };
-                let head =
-                    range.start..range.start.saturating_add(payload.len().min(ForeignFormat::HEAD));
-                let written = self.input.read(head).map_err(Stop::Problem).and_then(|head| {
-                    let place = TablesPlace::of_payload(backend, &head, payload.len());
-                    if let Some(place) = place {
-                        return self.tables(place, range.start, out);
-                    }
-                    out.write_str("null")?;
-                    self.sections(backend, range.clone(), out)
-                });
-                if let Err(stop) = written {
-                    if let Stop::Problem(problem) = stop {
-                        self.problem.get_or_insert(problem);
-                    }
-                    return Err(fmt::Error);
-                }
-                self.line(2, out)?;
-                out.write_char('}')?;
+                written.map_err(|problem| {
+                    self.problem.get_or_insert(problem);
+                    fmt::Error
+                })?;
+                object.end()?;
             }
         }
         if !seen.is_empty() {
-            self.line(1, out)?;
+            sections::line(self.pretty.then_some(1), out)?;
         }
         out.write_char(']')
     }
 
-    /// Writes the tables of a payload that begins at `start`. Of unreadable ones it writes null, and
-    /// the reason.
-    fn tables(
+    /// Writes the tables of a payload in a range of the file, or the reason why they are unreadable.
+    /// Without tables, writes the sections, if its backend's payloads have any.
+    fn contents(
         &self,
-        place: Result<TablesPlace, Unreadable>,
-        start: u64,
-        out: &mut Output,
-    ) -> Result<(), Stop> {
+        backend: Backend,
+        range: Range<u64>,
+        object: &mut Object<'_>,
+    ) -> Result<(), Problem> {
+        let (at, len) = (|pos: u64| range.start.saturating_add(pos), len_of(&range));
+        let read = |part: Range<u64>| self.input.read(at(part.start)..at(part.end));
+        let head = read(0..len.min(ForeignFormat::HEAD))?;
+        let Some(place) = TablesPlace::of_payload(backend, &head, len) else {
+            object.out.write_str("null")?;
+            if let Some(found) = Sections::of(backend, len, read)? {
+                object.key("header")?;
+                sections::write(&found, self.pretty.then_some(3), object.out)?;
+            }
+            return Ok(());
+        };
+        let unreadable = |why: Unreadable, object: &mut Object<'_>| {
+            object.out.write_str("null")?;
+            Ok(object.text("unreadable", Some(&why.to_string()))?)
+        };
         let place = match place {
             Ok(place) => place,
-            Err(why) => return self.unreadable(&why.to_string(), out),
+            Err(why) => return unreadable(why, object),
         };
-        let Range { start: from, end: to } = place.range;
-        let range = start.saturating_add(from)..start.saturating_add(to);
-        let bytes = self.input.read(range)?;
+        let bytes = read(place.range.clone())?;
         match Tables::read(&place, &bytes, &self.limits) {
-            Ok(tables) => write(tables, 3, self.blobs, self.pretty, out).map(drop),
-            Err(why) => self.unreadable(&why.to_string(), out),
-        }
-    }
-
-    fn unreadable(&self, why: &str, out: &mut Output) -> Result<(), Stop> {
-        out.write_str("null,")?;
-        self.key(3, "unreadable", out)?;
-        Ok(json::string(why, out)?)
-    }
-
-    /// Writes the sections of a payload in a range of the file, if its backend's payloads have
-    /// sections.
-    fn sections(&self, backend: Backend, range: Range<u64>, out: &mut Output) -> Result<(), Stop> {
-        let at = |pos: u64| range.start.saturating_add(pos);
-        let read = |part: Range<u64>| self.input.read(at(part.start)..at(part.end));
-        let len = len_of(&range);
-        if let Some(found) = Sections::of(backend, len, read)? {
-            out.write_char(',')?;
-            self.key(3, "header", out)?;
-            sections::write(&found, self.pretty.then_some(3), out)?;
-        }
-        Ok(())
-    }
-
-    fn key(&self, level: usize, name: &str, out: &mut Output) -> fmt::Result {
-        self.line(level, out)?;
-        let after = if self.pretty { ": " } else { ":" };
-        write!(out, "\"{name}\"{after}")
-    }
-
-    fn line(&self, level: usize, out: &mut Output) -> fmt::Result {
-        match self.pretty {
-            true => write!(out, "\n{:1$}", "", level.saturating_mul(2)),
-            false => Ok(()),
+            Ok(tables) => write(tables, 3, self.blobs, self.pretty, object.out).map(drop),
+            Err(why) => unreadable(why, object),
         }
     }
 }
@@ -169,37 +126,22 @@ pub(super) fn file(
     (name, limits): (&UntrustedString, &Limits),
     (blobs, pretty): (&Blobs, bool),
     out: &mut Output,
-) -> Result<Omitted, Stop> {
+) -> Result<Omitted, Problem> {
     let region = bytes.read(place.range.clone(), name, limits)?;
     let tables = Tables::read(place, &region, limits).map_err(|why| bytes.invalid(name, why))?;
     write(tables, 0, blobs, pretty, out)
 }
 
-/// Writes the sections of a standalone payload or ETRecord. Returns `None` for another file.
+/// Reads the sections of a standalone payload or ETRecord. Returns `None` for another file.
 pub(super) fn sections_of_file(
     bytes: &Bytes,
     name: &UntrustedString,
-    pretty: bool,
-    open: impl FnOnce() -> Result<Output, Problem>,
-) -> Result<Option<(Output, fmt::Result)>, Problem> {
+) -> Result<Option<Sections>, Problem> {
     let (head, len) = bytes.head(name)?;
-    let read = |part: Range<u64>| {
-        // The range is that of a header, which is short.
-        let size = usize::try_from(len_of(&part)).unwrap_or_default();
-        let mut read = vec![0; size];
-        let done = bytes.read_at(part.start, &mut read);
-        done.map(|()| read).map_err(|error| Problem::io(name, error))
-    };
-    let Some(found) = Sections::of_file(bytes.format(&head, len, name)?, len, read)? else {
-        return Ok(None);
-    };
-    let found = match found {
-        Err(why) => return Err(bytes.invalid(name, why)),
-        valid => valid,
-    };
-    let mut out = open()?;
-    let written = sections::write(&found, pretty.then_some(0), &mut out);
-    Ok(Some((out, written)))
+    // The ranges are those of headers, which are short.
+    let read = |part| bytes.read_unlimited(part, name);
+    let found = Sections::of_file(bytes.format(&head, len, name)?, len, read)?;
+    found.transpose().map_err(|why| bytes.invalid(name, why))
 }
 
 fn write(
@@ -208,31 +150,12 @@ fn write(
     blobs: &Blobs,
     pretty: bool,
     out: &mut Output,
-) -> Result<Omitted, Stop> {
+) -> Result<Omitted, Problem> {
     let mut problem = None;
     let blob = |bytes: &[u8]| blobs.show(bytes, &mut problem);
     let written = tables.write_json(json::Options { pretty, blob }, level, &mut *out);
     match problem {
-        Some(problem) => Err(Stop::Problem(problem)),
+        Some(problem) => Err(problem),
         None => Ok(written?),
-    }
-}
-
-/// The reason why tables were not written.
-pub(super) enum Stop {
-    Problem(Problem),
-    /// Writing to the output failed. [`Output`] keeps the error.
-    Output,
-}
-
-impl From<Problem> for Stop {
-    fn from(problem: Problem) -> Self {
-        Self::Problem(problem)
-    }
-}
-
-impl From<fmt::Error> for Stop {
-    fn from(_: fmt::Error) -> Self {
-        Self::Output
     }
 }

@@ -15,8 +15,7 @@ pub(super) fn write(
     level: Option<usize>,
     out: &mut Output,
 ) -> fmt::Result {
-    let mut object = Object { level, is_empty: true, out };
-    object.out.write_char('{')?;
+    let mut object = Object::begin(level, out)?;
     match found {
         Err(why) => object.text("unreadable", Some(&why.to_string()))?,
         Ok(found) => {
@@ -27,68 +26,73 @@ pub(super) fn write(
             list(&found.sections, level, object.out)?;
         }
     }
-    line(level, 0, out)?;
-    out.write_char('}')
+    object.end()
 }
 
 fn list(sections: &[Section], level: Option<usize>, out: &mut Output) -> fmt::Result {
     out.write_char('[')?;
     let inner = level.map(|level| level.saturating_add(2));
     for (nth, section) in sections.iter().enumerate() {
-        if nth > 0 {
-            out.write_char(',')?;
-        }
-        line(level, 2, out)?;
-        let mut object = Object { level: inner, is_empty: true, out };
-        object.out.write_char('{')?;
+        out.write_str(if nth > 0 { "," } else { "" })?;
+        line(inner, out)?;
+        let mut object = Object::begin(inner, out)?;
         object.text("name", Some(section.name))?;
         object.number("offset", Some(section.range.start))?;
-        let size = len_of(&section.range);
-        object.number("size", Some(size))?;
+        object.number("size", Some(len_of(&section.range)))?;
         object.text("key", section.key.as_deref())?;
         object.text("file", section.file.as_deref())?;
-        line(inner, 0, out)?;
-        out.write_char('}')?;
+        object.end()?;
     }
     if !sections.is_empty() {
-        line(level, 1, out)?;
+        line(level.map(|level| level.saturating_add(1)), out)?;
     }
     out.write_char(']')
 }
 
-/// A JSON object of which some fields are written.
-struct Object<'o> {
+/// A JSON object of which some fields are written. `level` indents its lines; `None` writes one line.
+pub(super) struct Object<'o> {
     level: Option<usize>,
     is_empty: bool,
-    out: &'o mut Output,
+    pub(super) out: &'o mut Output,
 }
 
-impl Object<'_> {
-    fn key(&mut self, name: &str) -> fmt::Result {
+impl<'o> Object<'o> {
+    pub(super) fn begin(level: Option<usize>, out: &'o mut Output) -> Result<Self, fmt::Error> {
+        out.write_char('{')?;
+        Ok(Self { level, is_empty: true, out })
+    }
+
+    pub(super) fn key(&mut self, name: &str) -> fmt::Result {
         if !core::mem::take(&mut self.is_empty) {
             self.out.write_char(',')?;
         }
-        line(self.level, 1, self.out)?;
+        line(self.level.map(|level| level.saturating_add(1)), self.out)?;
         let after = if self.level.is_some() { ": " } else { ":" };
         write!(self.out, "\"{name}\"{after}")
     }
 
-    fn text(&mut self, name: &str, text: Option<&str>) -> fmt::Result {
+    pub(super) fn text(&mut self, name: &str, text: Option<&str>) -> fmt::Result {
         let Some(text) = text else { return Ok(()) };
         self.key(name)?;
         json::string(text, &mut *self.out)
     }
 
-    fn number(&mut self, name: &str, number: Option<u64>) -> fmt::Result {
+    pub(super) fn number(&mut self, name: &str, number: Option<u64>) -> fmt::Result {
         let Some(number) = number else { return Ok(()) };
         self.key(name)?;
         write!(self.out, "{number}")
     }
+
+    pub(super) fn end(self) -> fmt::Result {
+        line(self.level, self.out)?;
+        self.out.write_char('}')
+    }
 }
 
-fn line(level: Option<usize>, deeper: usize, out: &mut Output) -> fmt::Result {
+/// Begins a line of a level; `None` stays on the same line.
+pub(super) fn line(level: Option<usize>, out: &mut Output) -> fmt::Result {
     match level {
-        Some(level) => write!(out, "\n{:1$}", "", level.saturating_add(deeper).saturating_mul(2)),
+        Some(level) => write!(out, "\n{:1$}", "", level.saturating_mul(2)),
         None => Ok(()),
     }
 }

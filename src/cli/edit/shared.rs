@@ -8,7 +8,7 @@ use pte::File;
 use pte::check::Report;
 use pte::model::{ExternalError, PtdModel, SharedPtd};
 
-use super::{Data, Edit, current, proven, refuse_hard_links, refuse_lost_data, refuse_unused};
+use super::{Edit, current, proven, refuse_hard_links, refuse_lost_data, refuse_unused};
 use crate::Common;
 use crate::identity::is_same;
 use crate::input::{self, Input, Readable};
@@ -44,8 +44,7 @@ impl Edit {
         let open = |path: &PathBuf| Input::open(path, &limits);
         let inputs = self.files.iter().map(open).collect::<Result<Vec<_>, _>>()?;
         let others = self.inline.iter().map(open).collect::<Result<Vec<_>, _>>()?;
-        let data = self.set_data.iter().map(|(key, path)| Ok((key.as_str(), Data::open(path)?)));
-        let data = data.collect::<Result<Vec<_>, Problem>>()?;
+        let data = self.new_data()?;
         refuse_unused(&others, &inputs, &limits)?;
         let ptds = others.iter().map(current).collect::<Result<Vec<_>, _>>()?;
         let (mut shared, mut done, mut models) = (SharedPtd::new(), Vec::new(), Vec::new());
@@ -77,10 +76,6 @@ impl Edit {
             let is_quiet = common.quiet || self.in_place;
             files.push(NewFile { opened, path: Some(path), is_quiet });
         }
-        let blobs = self.set_data.iter().map(|(_, path)| path);
-        let read: Vec<_> = self.inline.iter().chain(blobs).cloned().collect();
-        let programs = if self.in_place { &[][..] } else { &self.files };
-        let read: Vec<_> = programs.iter().chain(&read).cloned().collect();
         if moved > 0
             && let Some((first, ..)) = models.first()
         {
@@ -101,7 +96,7 @@ impl Edit {
         if let Some(folder) = folder {
             fs::create_dir(folder).map_err(|error| Problem::io(name_of(folder), error))?;
         }
-        save::write(&files, &read).inspect_err(|_| {
+        save::write(&files, &self.kept()).inspect_err(|_| {
             // An empty folder would be left.
             folder.map(fs::remove_dir);
         })?;

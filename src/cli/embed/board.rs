@@ -26,7 +26,7 @@ struct BoardFile {
     operators: Option<Vec<String>>,
     backends: Option<BTreeSet<String>>,
     #[serde(default)]
-    loads: LoadsText,
+    loads: Loads,
 }
 
 #[derive(Deserialize)]
@@ -56,14 +56,6 @@ struct Size(u64);
 enum SizeText {
     Number(u64),
     Text(String),
-}
-
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum LoadsText {
-    #[default]
-    All,
-    One,
 }
 
 /// Reads a board.
@@ -99,10 +91,7 @@ pub(super) fn read(path: &Path) -> Result<Board, Problem> {
         sram: region("sram", file.sram),
         operators: file.operators.map(|names| operators(&names, folder)).transpose()?,
         backends: file.backends,
-        loads: match file.loads {
-            LoadsText::All => Loads::All,
-            LoadsText::One => Loads::One,
-        },
+        loads: file.loads,
     })
 }
 

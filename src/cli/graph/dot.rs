@@ -15,34 +15,35 @@ pub(super) struct Dot<'o>(pub(super) &'o mut Output);
 impl Draw for Dot<'_> {
     fn begin(&mut self, path: &UntrustedString) -> Result<(), Problem> {
         let path = quoted(&[text::name(path)]);
-        self.line(&format!("digraph {path} {{"))?;
-        self.line("  graph [fontname=\"sans-serif\", nodesep=0.2, ranksep=0.35];")?;
-        self.line(
+        self.0.line(&format!("digraph {path} {{"))?;
+        self.0.line("  graph [fontname=\"sans-serif\", nodesep=0.2, ranksep=0.35];")?;
+        self.0.line(
             "  node [shape=box, style=filled, fillcolor=white, fontname=\"sans-serif\", fontsize=11, \
              margin=\"0.1,0.05\", height=0.3];",
         )?;
-        self.line("  edge [fontname=\"sans-serif\", fontsize=9, color=\"#374151\", arrowsize=0.7];")
+        self.0
+            .line("  edge [fontname=\"sans-serif\", fontsize=9, color=\"#374151\", arrowsize=0.7];")
     }
 
     fn method(&mut self, index: u32, name: Option<Untrusted<'_>>) -> Result<(), Problem> {
         let name = quoted(&[text::name(name.unwrap_or("(no name)".into()))]);
-        self.line(&format!("  subgraph cluster_m{index} {{\n    label={name};"))
+        self.0.line(&format!("  subgraph cluster_m{index} {{\n    label={name};"))
     }
 
     fn call(&mut self, id: NodeId, lines: &[String]) -> Result<(), Problem> {
         let colour = colour(Look::Delegate);
-        self.line(&format!(
+        self.0.line(&format!(
             "    subgraph cluster_{id} {{\n    label={}; style=filled; fillcolor=\"{colour}\";",
             quoted(lines)
         ))
     }
 
     fn end_call(&mut self) -> Result<(), Problem> {
-        self.line("    }")
+        self.0.line("    }")
     }
 
     fn node(&mut self, id: Id, of: Look, lines: &[String]) -> Result<(), Problem> {
-        self.line(&format!("    {id} [label={}{}];", quoted(lines), look(of)))
+        self.0.line(&format!("    {id} [label={}{}];", quoted(lines), look(of)))
     }
 
     fn label(&self, text: &str) -> String {
@@ -57,40 +58,35 @@ impl Draw for Dot<'_> {
     ) -> Result<(), Problem> {
         match (kind, label) {
             (EdgeKind::Data, Some(label)) => {
-                self.line(&format!("    {from} -> {to} [label={label}];"))
+                self.0.line(&format!("    {from} -> {to} [label={label}];"))
             }
-            (EdgeKind::Jump, _) => self.line(&format!(
+            (EdgeKind::Jump, _) => self.0.line(&format!(
                 "    {from} -> {to} [label=\"false\", style=dashed, color=\"#dc2626\"];"
             )),
             (EdgeKind::Next, _) => {
-                self.line(&format!("    {from} -> {to} [style=dotted, color=\"#6b7280\"];"))
+                self.0.line(&format!("    {from} -> {to} [style=dotted, color=\"#6b7280\"];"))
             }
-            _ => self.line(&format!("    {from} -> {to};")),
+            _ => self.0.line(&format!("    {from} -> {to};")),
         }
     }
 
     fn end_method(&mut self) -> Result<(), Problem> {
-        self.line("  }")
+        self.0.line("  }")
     }
 
     fn end(&mut self, legend: &BTreeSet<Look>) -> Result<(), Problem> {
         // The legend contains no text of the file, so nothing is escaped.
-        self.line("  legend [shape=plain, style=\"\", fontsize=9, label=<")?;
-        self.line("    <table border=\"0\" cellborder=\"1\" cellspacing=\"2\" color=\"#9ca3af\">")?;
+        self.0.line("  legend [shape=plain, style=\"\", fontsize=9, label=<")?;
+        self.0.line(
+            "    <table border=\"0\" cellborder=\"1\" cellspacing=\"2\" color=\"#9ca3af\">",
+        )?;
         for &of in legend {
             let (colour, text) = (colour(of), of.text());
-            self.line(&format!(
+            self.0.line(&format!(
                 "    <tr><td align=\"left\" bgcolor=\"{colour}\">{text}</td></tr>"
             ))?;
         }
-        self.line("    </table>>];\n}")
-    }
-}
-
-impl Dot<'_> {
-    fn line(&mut self, line: &str) -> Result<(), Problem> {
-        self.0.bytes(line.as_bytes())?;
-        self.0.bytes(b"\n")
+        self.0.line("    </table>>];\n}")
     }
 }
 

@@ -83,7 +83,7 @@ impl Graph {
                 graph.method.clone_from(&self.method);
                 graph.shown = self.shown(Format::Json);
                 graph.shown.folds_order = true;
-                self.admit(&input, pte, Format::Json, &graph)?;
+                self.admit(&input, Format::Json, &graph)?;
                 document = document.with_method(self.method.as_deref()).showing(graph.shown);
                 document = document.with_modules(modules);
                 if let Some((mut profile, path)) = profile.zip(self.etdump.as_deref()) {

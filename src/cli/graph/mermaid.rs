@@ -14,32 +14,32 @@ pub(super) struct Mermaid<'o>(pub(super) &'o mut Output);
 
 impl Draw for Mermaid<'_> {
     fn begin(&mut self, _: &UntrustedString) -> Result<(), Problem> {
-        self.line("flowchart TD")?;
-        self.line("  classDef kernel fill:#dbeafe,stroke:#1e3a8a,color:#000")?;
-        self.line("  classDef delegate fill:#fde68a,stroke:#92400e,color:#000")?;
-        self.line("  classDef jump fill:#fecaca,stroke:#991b1b,color:#000")?;
-        self.line("  classDef stored fill:#e5e7eb,stroke:#374151,color:#000")?;
-        self.line("  classDef outside fill:none,stroke:#6b7280,color:#6b7280,stroke-dasharray:3")
+        self.0.line("flowchart TD")?;
+        self.0.line("  classDef kernel fill:#dbeafe,stroke:#1e3a8a,color:#000")?;
+        self.0.line("  classDef delegate fill:#fde68a,stroke:#92400e,color:#000")?;
+        self.0.line("  classDef jump fill:#fecaca,stroke:#991b1b,color:#000")?;
+        self.0.line("  classDef stored fill:#e5e7eb,stroke:#374151,color:#000")?;
+        self.0.line("  classDef outside fill:none,stroke:#6b7280,color:#6b7280,stroke-dasharray:3")
     }
 
     fn method(&mut self, index: u32, name: Option<Untrusted<'_>>) -> Result<(), Problem> {
         let name = quoted(&[text::name(name.unwrap_or("(no name)".into()))]);
         // Without a direction, Mermaid lays a subgraph out to the right.
-        self.line(&format!("  subgraph m{index}[{name}]\n    direction TB"))
+        self.0.line(&format!("  subgraph m{index}[{name}]\n    direction TB"))
     }
 
     fn call(&mut self, id: NodeId, lines: &[String]) -> Result<(), Problem> {
         // The call may also have a node, so the cluster needs another id.
-        self.line(&format!("    subgraph {id}c[{}]\n    direction TB", quoted(lines)))
+        self.0.line(&format!("    subgraph {id}c[{}]\n    direction TB", quoted(lines)))
     }
 
     fn end_call(&mut self) -> Result<(), Problem> {
-        self.line("    end")
+        self.0.line("    end")
     }
 
     fn node(&mut self, id: Id, of: Look, lines: &[String]) -> Result<(), Problem> {
         let (open, close, class) = look(of);
-        self.line(&format!("    {id}{open}{}{close}{class}", quoted(lines)))
+        self.0.line(&format!("    {id}{open}{}{close}{class}", quoted(lines)))
     }
 
     fn label(&self, text: &str) -> String {
@@ -52,7 +52,7 @@ impl Draw for Mermaid<'_> {
         kind: EdgeKind,
         label: Option<&str>,
     ) -> Result<(), Problem> {
-        self.line(&match (kind, label) {
+        self.0.line(&match (kind, label) {
             (EdgeKind::Data, Some(label)) => format!("    {from} -->|{label}| {to}"),
             (EdgeKind::Jump, _) => format!("    {from} ==>|\"false\"| {to}"),
             (EdgeKind::Next, _) => format!("    {from} -.-> {to}"),
@@ -61,34 +61,29 @@ impl Draw for Mermaid<'_> {
     }
 
     fn end_method(&mut self) -> Result<(), Problem> {
-        self.line("  end")
+        self.0.line("  end")
     }
 
     fn end(&mut self, legend: &BTreeSet<Look>) -> Result<(), Problem> {
-        self.line("  subgraph legend\n    direction LR")?;
+        self.0.line("  subgraph legend\n    direction LR")?;
         for (nth, &of) in legend.iter().enumerate() {
             let (open, close, class) = look(of);
             let text = quoted(&[of.text().into()]);
             match of {
                 Look::Next => {
-                    self.line(&format!(
+                    self.0.line(&format!(
                         "    legend{nth}a[\" \"] -.->|{text}| legend{nth}b[\" \"]"
                     ))?;
                 }
                 Look::JumpEdge => {
-                    self.line(&format!("    legend{nth}a[\" \"] ==>|{text}| legend{nth}b[\" \"]"))?;
+                    self.0.line(&format!(
+                        "    legend{nth}a[\" \"] ==>|{text}| legend{nth}b[\" \"]"
+                    ))?;
                 }
-                _ => self.line(&format!("    legend{nth}{open}{text}{close}{class}"))?,
+                _ => self.0.line(&format!("    legend{nth}{open}{text}{close}{class}"))?,
             }
         }
-        self.line("  end")
-    }
-}
-
-impl Mermaid<'_> {
-    fn line(&mut self, line: &str) -> Result<(), Problem> {
-        self.0.bytes(line.as_bytes())?;
-        self.0.bytes(b"\n")
+        self.0.line("  end")
     }
 }
 

@@ -101,14 +101,10 @@ impl<'a> Byte<'a> {
     }
 
     /// Writes the byte as a document or in words.
-    pub(super) fn write(
-        &self,
-        format: OutputFormat,
-        out: &mut Output,
-    ) -> Result<fmt::Result, Problem> {
+    pub(super) fn write(&self, format: OutputFormat, out: &mut Output) -> Result<(), Problem> {
         match format {
-            OutputFormat::Json => out.json(&self.document()).map(|()| Ok(())),
-            _ => Ok(self.show(out)),
+            OutputFormat::Json => out.json(&self.document()),
+            _ => Ok(self.show(out)?),
         }
     }
 

@@ -15,7 +15,7 @@ use pte::check::{CheckedFile, Checker};
 use pte::document::write_line;
 use pte::explorer::ExplorerDocument;
 use pte::flat::bytes::len_of;
-use pte::map::{Map, MapDocument, Nesting, OtherFile, RangeRows, SizeDocument, SizeTree};
+use pte::map::{Map, MapDocument, Nesting, OtherFile, SizeDocument, SizeTree};
 use pte::operators::usage::UsageReport;
 use pte::payload::PayloadContents;
 use pte::quoted::UntrustedString;
@@ -261,13 +261,12 @@ fn map(model: &PageModel<'_>, to: &mut Short) -> Result<(), Problem> {
     let map = Map::in_detail_with_payloads(&file, payloads);
     let ranges = map.ranges(*nesting);
     let outer = bundle.map(OtherFile::map_in_detail);
-    let outer = outer.as_ref().map(|outer| outer.ranges(*nesting));
     let (rows, bytes) = match (&outer, bundle) {
         (Some(outer), Some(bundle)) => {
             let program = bundle.program().unwrap_or_default();
-            (RangeRows::new(outer).with_program(program, &ranges), bundle.file_len())
+            (outer.ranges(*nesting).with_program(program, ranges), bundle.file_len())
         }
-        _ => (RangeRows::new(&ranges), file.file_len()),
+        _ => (ranges, file.file_len()),
     };
     rows.charge_names(charge)?;
     model.line(&MapDocument::new(&input.name, bytes, &rows), to)

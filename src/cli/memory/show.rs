@@ -13,7 +13,7 @@ use super::{MOST_METHODS, Show, Subject};
 use crate::input::Readable;
 use crate::output::Output;
 use crate::problem::{BOLD, DIM, ERROR, NAME, Problem, WARNING};
-use crate::size::percent;
+use crate::size::share;
 use crate::text::{bar, count, grouped, name, wide};
 
 pub(super) struct Text {
@@ -38,7 +38,7 @@ impl Show for Text {
     ) -> Result<(), Problem> {
         self.left = of.methods.min(MOST_METHODS).min(MOST_SHOWN);
         self.more = of.methods.saturating_sub(self.left);
-        text(writeln!(out, "{BOLD}{path}{BOLD:#}  {DIM}{} bytes{DIM:#}", grouped(of.bytes)))?;
+        writeln!(out, "{BOLD}{path}{BOLD:#}  {DIM}{} bytes{DIM:#}", grouped(of.bytes))?;
         if of.methods > 0 {
             let named = match &of.file {
                 File::Pte(pte) => named_data_bytes(pte),
@@ -48,13 +48,13 @@ impl Show for Text {
                 return Ok(());
             }
             let what = "bytes of named data, which delegates ask for: not planned";
-            return text(writeln!(out, "  {DIM}{} {what}{DIM:#}", grouped(named)));
+            return Ok(writeln!(out, "  {DIM}{} {what}{DIM:#}", grouped(named))?);
         }
         let why = match of.file {
             File::Ptd(_) => "a .ptd is data for a program: it has no methods, and plans no memory",
             _ => "no methods, and so no memory is planned",
         };
-        text(writeln!(out, "  {why}"))
+        Ok(writeln!(out, "  {why}")?)
     }
 
     fn method(&mut self, out: &mut Output, method: &Method<'_, '_>) -> Result<(), Problem> {
@@ -74,22 +74,22 @@ impl Show for Text {
             }
         };
         let run = count(instructions.into(), "instruction");
-        text(write!(out, "  {NAME}{called}{NAME:#}  {sum} {DIM}· {run}{DIM:#}"))?;
+        write!(out, "  {NAME}{called}{NAME:#}  {sum} {DIM}· {run}{DIM:#}")?;
         if let Some(over) = method.over(Limited::All, method.document().needed()) {
             let over = grouped(over);
-            text(write!(out, "  {ERROR}{over} over the budget{ERROR:#}"))?;
+            write!(out, "  {ERROR}{over} over the budget{ERROR:#}")?;
         }
-        text(out.write_char('\n'))?;
+        out.write_char('\n')?;
         for arena in arenas.iter().take(MOST_ARENAS) {
             show_arena(out, method, arena)?;
         }
         if let Some(more) = arenas.len().checked_sub(MOST_ARENAS).filter(|&more| more > 0) {
             let more = count(wide(more), "arena");
-            text(writeln!(out, "    {DIM}… and {more} more{DIM:#}"))?;
+            writeln!(out, "    {DIM}… and {more} more{DIM:#}")?;
         }
         show_rest(out, method)?;
         for line in pools::lines(method) {
-            text(writeln!(out, "    {line}"))?;
+            writeln!(out, "    {line}")?;
         }
         Ok(())
     }
@@ -97,7 +97,7 @@ impl Show for Text {
     fn end(&mut self, out: &mut Output) -> Result<(), Problem> {
         if self.more > 0 {
             let more = count(wide(self.more), "method");
-            text(writeln!(out, "  {DIM}… and {more} more{DIM:#}"))?;
+            writeln!(out, "  {DIM}… and {more} more{DIM:#}")?;
         }
         Ok(())
     }
@@ -109,39 +109,38 @@ fn show_arena(
     arena: &PlannedArena<'_>,
 ) -> Result<(), Problem> {
     let memory = method.memory;
-    text(write!(out, "    {BOLD}arena {}{BOLD:#}", arena.id))?;
+    write!(out, "    {BOLD}arena {}{BOLD:#}", arena.id)?;
     if let Some((kind, index)) = method::device(arena) {
-        text(write!(out, " {DIM}on {} {index}{DIM:#}", name(kind.as_str())))?;
+        write!(out, " {DIM}on {} {index}{DIM:#}", name(kind.as_str()))?;
     }
     if let Some(over) = method.over(Limited::Arena(arena.id), arena.needed()) {
-        text(write!(out, "  {ERROR}{} over the budget{ERROR:#}", grouped(over)))?;
+        write!(out, "  {ERROR}{} over the budget{ERROR:#}", grouped(over))?;
     }
     match (arena.planned, arena.slack()) {
         (None, _) => {
             let why = "it has no size: the method cannot be loaded";
-            text(write!(out, "  {WARNING}{why}{WARNING:#}"))?;
+            write!(out, "  {WARNING}{why}{WARNING:#}")?;
         }
         (_, None) => {
             let why = "tensors reach past its end: the method cannot be loaded";
-            text(write!(out, "  {WARNING}{why}{WARNING:#}"))?;
+            write!(out, "  {WARNING}{why}{WARNING:#}")?;
         }
         _ => {}
     }
-    text(out.write_char('\n'))?;
+    out.write_char('\n')?;
     let whole = arena.planned.unwrap_or_default().max(arena.reach);
     let widest = grouped(whole).len();
     let mut row = |bytes: u64, what: &str| {
-        let (number, share) = (grouped(bytes), percent(bytes.into(), whole));
-        let (share, bar) = (share.trim_start_matches('+'), bar(bytes, whole));
+        let (number, share, bar) = (grouped(bytes), share(bytes, whole), bar(bytes, whole));
         let row = format!("      {number:>widest$} {DIM}{share:>6}{DIM:#}  {bar} {what}");
-        text(writeln!(out, "{row}"))
+        Ok::<(), Problem>(writeln!(out, "{row}")?)
     };
     if let Some(planned) = arena.planned {
         row(planned, "planned")?;
     }
     let tensors = memory.tensors(arena);
     if tensors.is_empty() {
-        return text(writeln!(out, "      {DIM}no tensor is planned into it{DIM:#}"));
+        return Ok(writeln!(out, "      {DIM}no tensor is planned into it{DIM:#}")?);
     }
     let at = match arena.peak_pc {
         Some(pc) => {
@@ -152,8 +151,7 @@ fn show_arena(
     };
     row(arena.peak, &format!("live at the peak{at}"))?;
     if arena.fragmentation() > 0 {
-        let share = percent(arena.fragmentation().into(), arena.reach);
-        let share = share.trim_start_matches('+').to_string();
+        let share = share(arena.fragmentation(), arena.reach);
         let what = format!("never live at once, {share} of the reach");
         row(arena.fragmentation(), &format!("fragmentation {DIM}{what}{DIM:#}"))?;
     }
@@ -166,7 +164,7 @@ fn show_arena(
     let live = method.at_peak(arena);
     let listed = live.get(..live.len().min(MOST_TENSORS)).unwrap_or_default();
     for line in chart::draw(method, arena, listed) {
-        text(writeln!(out, "      {line}"))?;
+        writeln!(out, "      {line}")?;
     }
     show_live(out, method, arena, &live)
 }
@@ -185,16 +183,16 @@ fn show_live(
         let (role, life) = (tensor.role.name(), method.live_range(tensor.live_range));
         let at = grouped(tensor.offset);
         let role = if role == "scratch" { String::new() } else { format!(", {role}") };
-        text(writeln!(
+        writeln!(
             out,
             "      {letter} {bytes:>widest$}  {title} {DIM}at {at}, {life}{role}{DIM:#}"
-        ))?;
+        )?;
     }
     let rest = live.get(listed.len()..).unwrap_or_default();
     if !rest.is_empty() {
         let sum = rest.iter().filter_map(|tensor| tensor.bytes).fold(0, u64::saturating_add);
         let (rest, sum) = (count(wide(rest.len()), "smaller one"), sum_of(sum));
-        text(writeln!(out, "      {DIM}… and {rest}, {sum} bytes{DIM:#}"))?;
+        writeln!(out, "      {DIM}… and {rest}, {sum} bytes{DIM:#}")?;
     }
     let tensors = method.memory.tensors(arena);
     let views = tensors.iter().filter(|tensor| tensor.is_view);
@@ -202,13 +200,13 @@ fn show_live(
     if number > 0 {
         let views = count(number, "view");
         let what = "of other tensors: no separate memory";
-        text(writeln!(out, "      {DIM}{views} {what}{DIM:#}"))?;
+        writeln!(out, "      {DIM}{views} {what}{DIM:#}")?;
     }
     let never = tensors.iter().filter(|tensor| !tensor.is_view && tensor.live_range.is_none());
     let (number, sum) = total(never);
     if number > 0 {
         let (never, sum) = (count(number, "planned tensor"), sum_of(sum));
-        text(writeln!(out, "      {DIM}{never} that nothing uses, {sum} bytes{DIM:#}"))?;
+        writeln!(out, "      {DIM}{never} that nothing uses, {sum} bytes{DIM:#}")?;
     }
     Ok(())
 }
@@ -231,7 +229,7 @@ fn show_rest(out: &mut Output, method: &Method<'_, '_>) -> Result<(), Problem> {
         (method.scratch, "of scratch memory that a delegate asks for at each run"),
     ] {
         if bytes > 0 {
-            text(writeln!(out, "    {DIM}and {} bytes {what}{DIM:#}", sum_of(bytes)))?;
+            writeln!(out, "    {DIM}and {} bytes {what}{DIM:#}", sum_of(bytes))?;
         }
     }
     let (mut ends, mut others) = ((0u64, 0u64), (0u64, 0u64));
@@ -248,12 +246,12 @@ fn show_rest(out: &mut Output, method: &Method<'_, '_>) -> Result<(), Problem> {
     ] {
         if number > 0 {
             let (bytes, noun) = (sum_of(bytes), plural(number, noun));
-            text(writeln!(out, "    {DIM}and {bytes} bytes in {noun} {what}{DIM:#}"))?;
+            writeln!(out, "    {DIM}and {bytes} bytes in {noun} {what}{DIM:#}")?;
         }
     }
     if unbounded > 0 {
         let unbounded = count(unbounded, "tensor");
-        text(writeln!(out, "    {WARNING}{unbounded} without a bound{WARNING:#}"))?;
+        writeln!(out, "    {WARNING}{unbounded} without a bound{WARNING:#}")?;
     }
     Ok(())
 }
@@ -272,11 +270,6 @@ fn plural(number: u64, noun: &str) -> String {
         "input and output" => format!("{} inputs and outputs", grouped(number)),
         noun => count(number, noun),
     }
-}
-
-/// Maps a formatting error. [`Output::finish`] reports its cause.
-fn text(done: core::fmt::Result) -> Result<(), Problem> {
-    done.map_err(|core::fmt::Error| Problem::Closed)
 }
 
 /// The maximum number of methods and arenas that are shown, and of tensors of each peak.

@@ -1,11 +1,10 @@
 //! The document `pte.diff/1`. With the feature `serde` it can be serialized.
 
 use alloc::collections::BTreeMap;
-use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Class, Comparison, Difference, Shown, Verdict};
-use pte_flat::quoted::{UntrustedString, hex};
+use super::{Class, Comparison, Difference, Shown, Verdict, Written};
+use pte_flat::quoted::UntrustedString;
 
 /// The document `pte.diff/1`: the differences of two files.
 #[derive(Clone, Debug)]
@@ -18,8 +17,8 @@ pub struct DiffDocument<'d> {
     pub before: &'d UntrustedString,
     /// The path or the name of the second file.
     pub after: &'d UntrustedString,
-    /// `identical`, `same` or `different`.
-    pub verdict: &'static str,
+    /// The result.
+    pub verdict: Verdict,
     /// The number of differences.
     pub count: u64,
     /// The number of differences of each class that has any.
@@ -27,7 +26,7 @@ pub struct DiffDocument<'d> {
     /// The differences, the first [`Comparison::MOST`] of each class.
     pub differences: Vec<DifferenceEntry<'d>>,
     /// The differences in the encoding, which have no meaning.
-    pub written: Vec<WrittenEntry<'d>>,
+    pub written: &'d [Written],
 }
 
 /// A difference.
@@ -35,8 +34,8 @@ pub struct DiffDocument<'d> {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct DifferenceEntry<'d> {
-    /// The id of its class.
-    pub class: &'static str,
+    /// The subject.
+    pub class: Class,
     /// `added`, `removed` or `changed`.
     pub change: &'static str,
     /// The name of the method that the difference is in, if it is in one.
@@ -46,34 +45,9 @@ pub struct DifferenceEntry<'d> {
     /// The property that differs.
     pub what: &'static str,
     /// The first file's side of the difference; `None` for an addition.
-    pub before: Option<SideEntry<'d>>,
+    pub before: Option<&'d Shown>,
     /// The second file's side of the difference; `None` for a removal.
-    pub after: Option<SideEntry<'d>>,
-}
-
-/// One side of a difference.
-#[derive(Clone, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct SideEntry<'d> {
-    /// A short description.
-    pub text: &'d str,
-    /// The digest of data, in hexadecimal digits.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub sha256: Option<String>,
-}
-
-/// A difference in the encoding.
-#[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct WrittenEntry<'d> {
-    /// The property that differs.
-    pub what: &'static str,
-    /// The text of the property for the first file.
-    pub before: &'d str,
-    /// The text of the property for the second file.
-    pub after: &'d str,
+    pub after: Option<&'d Shown>,
 }
 
 impl<'d> DiffDocument<'d> {
@@ -85,36 +59,23 @@ impl<'d> DiffDocument<'d> {
         report: &'d Comparison,
     ) -> Self {
         let counts = Class::ALL.iter().map(|&class| (class.id(), report.count(class)));
-        let written = report.written.iter().map(|written| WrittenEntry {
-            what: written.what,
-            before: &written.before,
-            after: &written.after,
-        });
         Self {
             schema: "pte.diff/1",
             before,
             after,
-            verdict: match report.verdict {
-                Verdict::Identical => "identical",
-                Verdict::Same => "same",
-                Verdict::Different => "different",
-            },
+            verdict: report.verdict,
             count: report.total(),
             counts: counts.filter(|&(_, count)| count > 0).collect(),
             differences: report.differences.iter().map(DifferenceEntry::of).collect(),
-            written: written.collect(),
+            written: &report.written,
         }
     }
 }
 
 impl<'d> DifferenceEntry<'d> {
     fn of(difference: &'d Difference) -> Self {
-        let side = |shown: &'d Option<Shown>| {
-            let shown = shown.as_ref()?;
-            Some(SideEntry { text: &shown.text, sha256: shown.sha256.map(|sha| hex(&sha)) })
-        };
         Self {
-            class: difference.class.id(),
+            class: difference.class,
             change: match (&difference.before, &difference.after) {
                 (None, _) => "added",
                 (_, None) => "removed",
@@ -123,8 +84,17 @@ impl<'d> DifferenceEntry<'d> {
             method: difference.method.as_deref(),
             place: &difference.place,
             what: difference.what,
-            before: side(&difference.before),
-            after: side(&difference.after),
+            before: difference.before.as_ref(),
+            after: difference.after.as_ref(),
         }
     }
+}
+
+/// Serializes a digest as hexadecimal digits.
+#[cfg(feature = "serde")]
+pub(super) fn hexadecimal<S: serde::Serializer>(
+    sha256: &Option<[u8; 32]>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serde::Serialize::serialize(&sha256.map(|sha256| pte_flat::quoted::hex(&sha256)), serializer)
 }

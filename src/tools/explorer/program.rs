@@ -11,7 +11,7 @@ use super::node::{Attributes, ExplorerNode, IncomingEdge, Metadata, layer, neste
 use super::payload::{PayloadConstants, PayloadLayer, payload_node_id};
 use super::record::RecordedModules;
 use crate::graph::{
-    Edge, EdgeKind, GraphDocument, GraphNode, MethodGraph, MethodNode, NodeId, NodeKind,
+    Edge, EdgeKind, GraphDocument, GraphNode, MethodGraph, MethodNode, NodeId, NodeKind, OpenCall,
     PayloadGraph, PayloadNodeId,
 };
 use crate::memory::Memory;
@@ -120,16 +120,6 @@ impl OpenPayloads {
     }
 }
 
-/// A call whose payload is open.
-#[derive(Debug)]
-struct OpenCall<'d> {
-    graph: &'d PayloadGraph,
-    /// The inputs of the payload, by the index of the value that the call passes.
-    inputs: BTreeMap<u32, Vec<u32>>,
-    /// The outputs of the payload, by the index of the value that receives the output.
-    outputs: BTreeMap<u32, u32>,
-}
-
 /// Writes the nodes of a method.
 struct MethodWriter<'d, 'g, 'a> {
     program: &'d ProgramContents<'a>,
@@ -228,8 +218,7 @@ impl<'d, 'g, 'a> MethodWriter<'d, 'g, 'a> {
             };
             let (mut outside, mut joined) = (BTreeMap::<u32, Vec<_>>::new(), BTreeSet::new());
             for edge in incoming {
-                let ends = edge.value.and_then(|value| call.inputs.get(&value));
-                match ends.filter(|_| edge.kind == EdgeKind::Data) {
+                match call.inputs(edge) {
                     None => shown.incoming_edges.push(self.edge(edge, inputs.next(edge))),
                     Some(_) if !joined.insert((edge.from, edge.value)) => {}
                     Some(ends) => ends.iter().for_each(|&end| {
@@ -240,7 +229,7 @@ impl<'d, 'g, 'a> MethodWriter<'d, 'g, 'a> {
             let (id, namespace) = (shown.id.clone(), shown.namespace.clone());
             each(shown)?;
             let payload = PayloadLayer {
-                graph: call.graph,
+                graph: call.payload,
                 constants: &self.program.constants,
                 texts: &self.program.texts,
                 prefix: &id,
@@ -281,10 +270,10 @@ impl<'d, 'g, 'a> MethodWriter<'d, 'g, 'a> {
     /// Returns an edge. An edge from an open call begins at the payload's output.
     fn edge(&self, edge: &Edge, target_node_input_id: String) -> IncomingEdge {
         let from = edge.from.to_string();
-        let output = edge.value.filter(|_| edge.kind == EdgeKind::Data).and_then(|value| {
-            let output = *self.calls.get(&edge.from)?.outputs.get(&value)?;
+        let output = self.calls.get(&edge.from).and_then(|call| call.output(edge));
+        let output = output.map(|output| {
             let id = payload_node_id(&from, PayloadNodeId::Value(output));
-            Some((id, output.to_string()))
+            (id, output.to_string())
         });
         let (source_node_id, source_node_output_id) =
             output.unwrap_or_else(|| (from, output_id(flow(edge), edge.value)));
@@ -525,17 +514,7 @@ fn open_calls<'d>(
         if !open.opens(index, payload) {
             continue;
         }
-        let args = node.args.unwrap_or_default();
-        let (mut inputs, mut outputs) = (BTreeMap::<u32, Vec<u32>>::new(), BTreeMap::new());
-        for end in payload.arguments() {
-            let arg = args.get(at(end.argument));
-            let Some(value) = arg.and_then(|&arg| u32::try_from(arg).ok()) else { continue };
-            match end.is_output {
-                true => _ = outputs.insert(value, end.value),
-                false => inputs.entry(value).or_default().push(end.value),
-            }
-        }
-        calls.insert(node.id, OpenCall { graph: payload, inputs, outputs });
+        calls.insert(node.id, OpenCall::new(payload, &node.args.unwrap_or_default()));
     }
     calls
 }

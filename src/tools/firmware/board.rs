@@ -48,6 +48,7 @@ pub struct Region {
 
 /// The methods that are loaded at the same time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum Loads {
     /// All methods. Each has its own arenas.
     #[default]

@@ -9,8 +9,8 @@ use pte_schema::scalar::ScalarType;
 use serde::{Serialize, Serializer};
 
 use super::{
-    Advice, ArenaSize, Board, Fit, MethodRequirements, MissingDtypes, MissingOperator, RegionFit,
-    Requirements,
+    Advice, AlignmentReason, ArenaSize, Board, Fit, MethodRequirements, MissingDtypes,
+    MissingOperator, RegionFit, Requirements,
 };
 use crate::summary::ValueSummary;
 
@@ -28,8 +28,8 @@ pub struct FirmwareDocument<'r> {
     pub sha256: &'r str,
     /// The alignment of its first byte in memory.
     pub alignment: u64,
-    /// The reason of the alignment: `runtime`, `segments` or `tables`.
-    pub alignment_reason: &'static str,
+    /// The reason of the alignment.
+    pub alignment_reason: AlignmentReason,
     /// The bytes of constants that lie in a `.ptd`.
     pub external: u64,
     /// The number of methods.
@@ -119,7 +119,7 @@ impl Requirements {
             bytes: self.bytes,
             sha256,
             alignment: self.alignment.bytes,
-            alignment_reason: self.alignment.reason.name(),
+            alignment_reason: self.alignment.reason,
             external: self.external,
             method_count: self.method_count,
             methods: self.methods.iter().map(MethodRow::of).collect(),

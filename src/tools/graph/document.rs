@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use super::{DrawOptions, MethodGraph, PayloadGraph};
 use pte_core::Pte;
 use pte_flat::quoted::UntrustedString;
+use pte_schema::program::view::ExecutionPlan;
 
 /// The document `pte.graph/1`: the graphs of the methods of a program.
 ///
@@ -54,14 +55,18 @@ impl<'a> GraphDocument<'a> {
         self
     }
 
-    /// Returns the graphs of its methods, made one after the other.
-    pub fn methods(&self) -> impl Iterator<Item = MethodGraph<'a>> {
+    /// Returns its methods with their indices in the program.
+    pub fn plans(&self) -> impl Iterator<Item = (u32, ExecutionPlan<'a>)> {
         let plans = self.pte.program().execution_plan().into_iter().flatten();
         let is_chosen = |name: Option<&str>| {
             self.method.as_deref().is_none_or(|method| name.unwrap_or_default() == method)
         };
-        let plans = (0..).zip(plans).filter(move |(_, plan)| is_chosen(plan.name()));
-        plans.map(|(index, plan)| {
+        (0..).zip(plans).filter(move |(_, plan)| is_chosen(plan.name()))
+    }
+
+    /// Returns the graphs of its methods, made one after the other.
+    pub fn methods(&self) -> impl Iterator<Item = MethodGraph<'a>> {
+        self.plans().map(|(index, plan)| {
             let graph = MethodGraph::of(&self.pte, index, plan).showing(&self.shown);
             graph.with_payloads(self.payloads.as_deref().unwrap_or_default())
         })
@@ -78,6 +83,7 @@ mod serialize {
 
     use super::{GraphDocument, MethodGraph, PayloadGraph};
     use crate::graph::{EdgeKind, NodeId};
+    use crate::listed::Listed;
     use pte_flat::bytes::{index as at, len_of};
 
     impl Serialize for GraphDocument<'_> {
@@ -86,7 +92,7 @@ mod serialize {
             let mut document = serializer.serialize_struct("GraphDocument", fields)?;
             document.serialize_field("schema", self.schema)?;
             document.serialize_field("path", &self.path)?;
-            document.serialize_field("methods", &Methods(self))?;
+            document.serialize_field("methods", &Listed::new(self.methods()))?;
             if let Some(payloads) = &self.payloads {
                 document.serialize_field("payloads", payloads)?;
             }
@@ -94,20 +100,11 @@ mod serialize {
         }
     }
 
-    /// The methods of a document.
-    struct Methods<'d, 'a>(&'d GraphDocument<'a>);
-
-    impl Serialize for Methods<'_, '_> {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            serializer.collect_seq(self.0.methods())
-        }
-    }
-
     impl Serialize for MethodGraph<'_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             let mut graph = serializer.serialize_struct("MethodGraph", 3)?;
             graph.serialize_field("name", &self.name())?;
-            graph.serialize_field("nodes", &Nodes(self))?;
+            graph.serialize_field("nodes", &Listed::new(self.nodes()))?;
             graph.serialize_field("edges", &Edges(self))?;
             graph.end()
         }
@@ -119,33 +116,9 @@ mod serialize {
             let range = self.range();
             graph.serialize_field("offset", &range.start)?;
             graph.serialize_field("bytes", &len_of(&range))?;
-            graph.serialize_field("nodes", &PayloadNodes(self))?;
-            graph.serialize_field("edges", &PayloadEdges(self))?;
+            graph.serialize_field("nodes", &Listed::new(self.nodes(false)))?;
+            graph.serialize_field("edges", &Listed::new(self.edges(false)))?;
             graph.end()
-        }
-    }
-
-    struct PayloadNodes<'g>(&'g PayloadGraph);
-
-    impl Serialize for PayloadNodes<'_> {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            serializer.collect_seq(self.0.nodes(false))
-        }
-    }
-
-    struct PayloadEdges<'g>(&'g PayloadGraph);
-
-    impl Serialize for PayloadEdges<'_> {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            serializer.collect_seq(self.0.edges(false))
-        }
-    }
-
-    struct Nodes<'g, 'a>(&'g MethodGraph<'a>);
-
-    impl Serialize for Nodes<'_, '_> {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            serializer.collect_seq(self.0.nodes())
         }
     }
 

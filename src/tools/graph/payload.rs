@@ -7,8 +7,8 @@ use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::NodeKind;
 use super::text::{joined, list, shortened};
+use super::{Edge, EdgeKind, NodeKind};
 use crate::tensors::datatype_name;
 use pte_core::payload::graph::{
     Datatype, Literal, MOST_DIMS, NO_ID, Node, Operator, Role, Value, operands,
@@ -327,6 +327,53 @@ pub struct PayloadArgument {
     pub value: u32,
     /// Whether the value is an output of the graph.
     pub is_output: bool,
+}
+
+/// A call whose payload is open: edges lead to the inputs of the payload and from its outputs.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct OpenCall<'p> {
+    /// The payload.
+    pub payload: &'p PayloadGraph,
+    /// The inputs of the payload, by the index of the value that the call passes.
+    inputs: BTreeMap<u32, Vec<u32>>,
+    /// The outputs of the payload, by the index of the value that receives the output. If several
+    /// outputs have one index, the last output counts.
+    outputs: BTreeMap<u32, u32>,
+}
+
+impl<'p> OpenCall<'p> {
+    /// Returns the call of `payload` with the arguments `args`, which are indices of values.
+    #[must_use]
+    pub fn new(payload: &'p PayloadGraph, args: &[i32]) -> Self {
+        let mut call = Self { payload, inputs: BTreeMap::new(), outputs: BTreeMap::new() };
+        for end in payload.arguments() {
+            let arg = args.get(at(end.argument));
+            let Some(value) = arg.and_then(|&arg| u32::try_from(arg).ok()) else { continue };
+            match end.is_output {
+                true => _ = call.outputs.insert(value, end.value),
+                false => call.inputs.entry(value).or_default().push(end.value),
+            }
+        }
+        call
+    }
+
+    /// Returns the inputs of the payload that an edge to the call leads to; `None` if it leads to the call itself.
+    #[must_use]
+    pub fn inputs(&self, edge: &Edge) -> Option<&[u32]> {
+        self.inputs.get(&flowing(edge)?).map(Vec::as_slice)
+    }
+
+    /// Returns the output of the payload that an edge from the call begins at; `None` if it begins at the call itself.
+    #[must_use]
+    pub fn output(&self, edge: &Edge) -> Option<u32> {
+        self.outputs.get(&flowing(edge)?).copied()
+    }
+}
+
+/// Returns the value that flows along an edge.
+fn flowing(edge: &Edge) -> Option<u32> {
+    edge.value.filter(|_| edge.kind == EdgeKind::Data)
 }
 
 /// Returns whether a value is an input or an output of the graph.

@@ -6,9 +6,7 @@ use alloc::vec::Vec;
 
 #[cfg(feature = "sha2")]
 use super::Duplicates;
-use super::{
-    Growth, KindTotal, Map, Name, Nesting, ObjectKind, Part, SizeTree, Span, Title, Within,
-};
+use super::{Growth, Name, Part, RangeRow, Ranges, SizeTree, Title};
 use pte_flat::quoted::UntrustedString;
 
 /// The document `pte.size/1`: the size trees of files.
@@ -101,18 +99,18 @@ impl<'t> SizeDocument<'t> {
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
-pub struct MapDocument<'d, P = Vec<RangeEntry>> {
+pub struct MapDocument<'d, 'm, 'a> {
     /// The name and version of the document.
     pub schema: &'static str,
     /// The path or the name of the file.
     pub path: &'d UntrustedString,
     /// The size of the file in bytes.
     pub bytes: u64,
-    /// The outermost ranges of the file: a list, or [`RangeRows`](super::RangeRows).
-    pub parts: P,
+    /// The outermost ranges of the file.
+    pub parts: &'d Ranges<'m, 'a>,
 }
 
-/// A range of a file with the ranges inside it.
+/// A range of a file, without the ranges inside it.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -135,34 +133,12 @@ pub struct RangeEntry {
     /// The number of ranges that were merged to this one.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub count: Option<u64>,
-    /// The ranges inside this range, which together have all of its bytes.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
-    pub parts: Vec<RangeEntry>,
-    /// The totals by kind, if the ranges inside are not listed.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
-    pub kinds: Vec<KindEntry>,
 }
 
-/// The totals of one kind of part.
-#[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct KindEntry {
-    /// The name of the part. For an object in the FlatBuffer, it is the type of its table.
-    pub name: &'static str,
-    /// The kind of the object, if the part is an object in the FlatBuffer.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub what: Option<&'static str>,
-    /// The number of parts.
-    pub count: u64,
-    /// The number of bytes of these parts.
-    pub bytes: u64,
-}
-
-impl<'d, P> MapDocument<'d, P> {
+impl<'d, 'm, 'a> MapDocument<'d, 'm, 'a> {
     /// Returns the document of a file of `bytes` bytes with these ranges.
     #[must_use]
-    pub fn new(path: &'d UntrustedString, bytes: u64, parts: P) -> Self {
+    pub fn new(path: &'d UntrustedString, bytes: u64, parts: &'d Ranges<'m, 'a>) -> Self {
         Self { schema: "pte.map/1", path, bytes, parts }
     }
 }
@@ -172,51 +148,14 @@ impl RangeEntry {
     /// bytes.
     pub const MOST_UNFOLDED: usize = 500_000;
 
-    /// Returns the ranges of a file. It calls `charge` with each name from the file before keeping
-    /// the name, since a small file may use one long name for many ranges.
-    ///
-    /// # Errors
-    ///
-    /// The first error of `charge`.
-    pub fn all<E>(
-        map: &Map<'_>,
-        nesting: Nesting,
-        mut charge: impl FnMut(&str) -> Result<(), E>,
-    ) -> Result<Vec<Self>, E> {
-        map.nested(nesting).iter().map(|span| Self::of(span, &mut charge)).collect()
-    }
-
-    /// Moves the range, and the ranges inside it, by `by` bytes.
-    pub fn shift(&mut self, by: u64) {
-        self.begin = self.begin.saturating_add(by);
-        self.end = self.end.saturating_add(by);
-        self.parts.iter_mut().for_each(|range| range.shift(by));
-    }
-
-    /// Converts a range. The recursion is as deep as the nesting.
-    fn of<E>(
-        span: &Span<'_, '_>,
-        charge: &mut impl FnMut(&str) -> Result<(), E>,
-    ) -> Result<Self, E> {
-        let mut entry = Self::without_contents(span.range.clone(), span.title, charge)?;
-        match &span.within {
-            Within::Spans(spans) => {
-                entry.parts =
-                    spans.iter().map(|span| Self::of(span, charge)).collect::<Result<_, _>>()?;
-            }
-            Within::Kinds(all) => entry.kinds = all.iter().map(KindEntry::of).collect(),
-            Within::Nothing => {}
-        }
-        Ok(entry)
-    }
-
-    /// Returns a range without the ranges inside it.
-    pub(super) fn without_contents<E>(
-        range: Range<u64>,
-        title: Title<'_, '_>,
+    /// Returns the entry of a row. It calls `charge` with each name from the file before keeping
+    /// the name.
+    pub(super) fn of<E>(
+        row: &RangeRow<'_, '_, '_>,
         charge: &mut impl FnMut(&str) -> Result<(), E>,
     ) -> Result<Self, E> {
         let (mut what, mut count, mut part_of_range) = (None, None, None);
+        let title = row.title();
         let name = match title {
             Title::Part(part) | Title::Other(part) => {
                 if let Name::Object(_, thing) = part.name() {
@@ -233,17 +172,9 @@ impl RangeEntry {
                 name.into()
             }
         };
-        let Range { start: begin, end } = range;
+        let Range { start: begin, end } = row.range();
         let (bytes, part) = (end.saturating_sub(begin), part_of_range);
-        let (parts, kinds) = (Vec::new(), Vec::new());
-        Ok(Self { begin, end, bytes, name, part, what, count, parts, kinds })
-    }
-}
-
-impl KindEntry {
-    pub(crate) fn of(kind: &KindTotal) -> Self {
-        let what = kind.what.map(ObjectKind::name);
-        Self { name: kind.name, what, count: kind.count, bytes: kind.bytes }
+        Ok(Self { begin, end, bytes, name, part, what, count })
     }
 }
 

@@ -33,18 +33,6 @@ impl Default for Nesting {
     }
 }
 
-/// A range of a file with its contents. The ranges of one level are adjacent.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Span<'m, 'a> {
-    /// The range in the file: never empty.
-    pub range: Range<u64>,
-    /// The title of the range.
-    pub title: Title<'m, 'a>,
-    /// The contents of the range.
-    pub within: Within<'m, 'a>,
-}
-
 /// The title of a range.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -64,25 +52,15 @@ pub enum Title<'m, 'a> {
     },
 }
 
-/// The contents of a range.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum Within<'m, 'a> {
-    /// No further ranges.
-    Nothing,
-    /// Ranges, in the order of the file.
-    Spans(Vec<Span<'m, 'a>>),
-    /// Totals by kind, the largest first. Their sum is the length of the enclosing range.
-    Kinds(Vec<KindTotal>),
-}
-
 /// The totals of one kind of part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct KindTotal {
     /// The name of the part. For an object in the FlatBuffer, it is the type of its table.
     pub name: &'static str,
     /// The kind of the object, if the part is an object in the FlatBuffer.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub what: Option<ObjectKind>,
     /// The number of parts.
     pub count: u64,
@@ -90,28 +68,36 @@ pub struct KindTotal {
     pub bytes: u64,
 }
 
-/// The ranges of a file, made one at a time: a file may have millions.
+/// The ranges of a file. They are made one at a time, since a file may have millions: only one row of each level is in
+/// memory.
 #[derive(Clone, Debug)]
 pub struct Ranges<'m, 'a> {
     nest: Nest<'m, 'a>,
     cells: Vec<Cell>,
 }
 
-/// A range of [`Ranges`], whose contents are made on demand.
+/// A range of a file, as a row. The rows of one level are adjacent.
 #[derive(Clone, Debug)]
-pub(super) struct LazySpan<'r, 'm, 'a> {
-    pub(super) range: Range<u64>,
-    pub(super) title: Title<'m, 'a>,
+pub struct RangeRow<'r, 'm, 'a> {
+    range: Range<u64>,
+    title: Title<'m, 'a>,
     nest: &'r Nest<'m, 'a>,
     inner: Inner<'r>,
 }
 
-/// The contents of a [`LazySpan`].
-pub(super) enum LazyWithin<'r, 'm, 'a> {
+/// The contents of a row.
+#[non_exhaustive]
+pub enum RowContents<'r, 'm, 'a> {
+    /// No further ranges.
     Nothing,
-    Spans(Box<dyn Iterator<Item = LazySpan<'r, 'm, 'a>> + 'r>),
+    /// Rows, in the order of the file.
+    Rows(Rows<'r, 'm, 'a>),
+    /// Totals by kind, the largest first. Their sum is the length of the range.
     Kinds(Vec<KindTotal>),
 }
+
+/// Rows, in the order of the file.
+pub type Rows<'r, 'm, 'a> = Box<dyn Iterator<Item = RangeRow<'r, 'm, 'a>> + 'r>;
 
 /// The cells that the contents of a range are made of.
 #[derive(Clone, Copy, Debug)]
@@ -124,43 +110,55 @@ enum Inner<'r> {
 }
 
 impl<'m, 'a> Ranges<'m, 'a> {
-    /// Returns the outermost ranges.
-    pub(super) fn spans<'r>(&'r self) -> Box<dyn Iterator<Item = LazySpan<'r, 'm, 'a>> + 'r> {
+    /// Replaces the contents of the range `place` by the ranges of the program that is there.
+    #[must_use]
+    pub fn with_program(mut self, place: Range<u64>, mut program: Self) -> Self {
+        program.nest.by = place.start;
+        self.nest.program = Some((place, Box::new(program)));
+        self
+    }
+
+    /// Returns the outermost rows.
+    pub fn rows<'r>(&'r self) -> Rows<'r, 'm, 'a> {
         match self.nest.within(&self.cells, None, 0) {
-            LazyWithin::Spans(spans) => spans,
+            RowContents::Rows(rows) => rows,
             _ => Box::new(core::iter::empty()),
         }
     }
 }
 
-impl<'r, 'm, 'a> LazySpan<'r, 'm, 'a> {
-    /// Returns the contents of the range.
-    pub(super) fn within(&self) -> LazyWithin<'r, 'm, 'a> {
-        match self.inner {
-            Inner::Nothing => LazyWithin::Nothing,
-            Inner::Summed(cells) => LazyWithin::Kinds(self.nest.kinds(cells)),
-            Inner::Nested(cells, of, level) => self.nest.within(cells, of, level),
-        }
+impl<'r, 'm, 'a> RangeRow<'r, 'm, 'a> {
+    /// Returns the range in the file: never empty.
+    #[must_use]
+    pub fn range(&self) -> Range<u64> {
+        let by = self.nest.by;
+        self.range.start.saturating_add(by)..self.range.end.saturating_add(by)
     }
 
-    /// Makes all contents. The recursion is as deep as the nesting.
-    fn all(self) -> Span<'m, 'a> {
-        let within = match self.within() {
-            LazyWithin::Nothing => Within::Nothing,
-            LazyWithin::Spans(spans) => Within::Spans(spans.map(Self::all).collect()),
-            LazyWithin::Kinds(kinds) => Within::Kinds(kinds),
-        };
-        Span { range: self.range, title: self.title, within }
+    /// Returns the title of the range.
+    #[must_use]
+    pub fn title(&self) -> Title<'m, 'a> {
+        self.title
+    }
+
+    /// Returns the contents of the range.
+    #[must_use]
+    pub fn contents(&self) -> RowContents<'r, 'm, 'a> {
+        if let Some((range, program)) = &self.nest.program
+            && *range == self.range
+        {
+            return RowContents::Rows(program.rows());
+        }
+        match self.inner {
+            Inner::Nothing => RowContents::Nothing,
+            Inner::Summed(cells) => RowContents::Kinds(self.nest.kinds(cells)),
+            Inner::Nested(cells, of, level) => self.nest.within(cells, of, level),
+        }
     }
 }
 
 impl<'a> Map<'a> {
     /// Returns the file as nested ranges. A map [in detail](Self::in_detail) gives the best result.
-    pub fn nested(&self, nesting: Nesting) -> Vec<Span<'_, 'a>> {
-        self.ranges(nesting).spans().map(LazySpan::all).collect()
-    }
-
-    /// Returns the file as nested ranges, as [`nested`](Self::nested) does, made one at a time.
     pub fn ranges(&self, nesting: Nesting) -> Ranges<'_, 'a> {
         let mut cells = Vec::new();
         for piece in &self.pieces {
@@ -174,7 +172,7 @@ impl<'a> Map<'a> {
                 cells.push(Cell { range, node: piece.part, segment });
             }
         }
-        Ranges { nest: Nest { map: self, nesting }, cells }
+        Ranges { nest: Nest { map: self, nesting, by: 0, program: None }, cells }
     }
 
     /// Returns the segment at `offset` and its end. Outside segments, returns `None` and the start
@@ -219,10 +217,14 @@ enum Like {
     Between,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Nest<'m, 'a> {
     map: &'m Map<'a>,
     nesting: Nesting,
+    /// The offset of the mapped file in a larger one.
+    by: u64,
+    /// The range whose contents are these other ranges.
+    program: Option<(Range<u64>, Box<Ranges<'m, 'a>>)>,
 }
 
 impl<'m, 'a> Nest<'m, 'a> {
@@ -232,27 +234,27 @@ impl<'m, 'a> Nest<'m, 'a> {
         cells: &'r [Cell],
         of: Option<Key>,
         level: u32,
-    ) -> LazyWithin<'r, 'm, 'a> {
+    ) -> RowContents<'r, 'm, 'a> {
         let key = move |cell: &Cell| self.key(cell, of);
         cost::charge(cells.len());
         if cells.iter().all(|cell| key(cell) == Key::End) {
-            return LazyWithin::Nothing;
+            return RowContents::Nothing;
         }
         if level >= self.nesting.depth {
-            return LazyWithin::Kinds(self.kinds(cells));
+            return RowContents::Kinds(self.kinds(cells));
         }
         let is_same = move |a: &Cell, b: &Cell| key(a) == key(b);
         let span = move |chunk: &'r [Cell]| self.span(chunk, key(chunk.first()?), level);
         let most = self.nesting.most;
         // Without a limit, the chunks are not counted: there may be millions.
         if most == usize::MAX || cells.chunk_by(is_same).nth(most).is_none() {
-            return LazyWithin::Spans(Box::new(cells.chunk_by(is_same).filter_map(span)));
+            return RowContents::Rows(Box::new(cells.chunk_by(is_same).filter_map(span)));
         }
         let chunks: Vec<_> = cells.chunk_by(is_same).collect();
         let runs = self.runs(cells, &chunks, of);
         let many = runs.len() > most;
         if many && of.is_some() {
-            return LazyWithin::Kinds(self.kinds(cells));
+            return RowContents::Kinds(self.kinds(cells));
         }
         // On the outermost level, only segments may be summed up by kind.
         let shown = match many {
@@ -269,18 +271,18 @@ impl<'m, 'a> Nest<'m, 'a> {
                 count.filter(|chunk| chunk.iter().any(|cell| cell.segment.is_some())).count();
             let title = Title::Alike { name: "segments", count: wide(count) };
             let range = self.starts(first)..last.range.end;
-            spans.push(self.lazy(range, title, Inner::Summed(rest)));
+            spans.push(self.row(range, title, Inner::Summed(rest)));
         }
-        LazyWithin::Spans(Box::new(spans.into_iter()))
+        RowContents::Rows(Box::new(spans.into_iter()))
     }
 
-    fn lazy<'r>(
+    fn row<'r>(
         &'r self,
         range: Range<u64>,
         title: Title<'m, 'a>,
         inner: Inner<'r>,
-    ) -> LazySpan<'r, 'm, 'a> {
-        LazySpan { range, title, nest: self, inner }
+    ) -> RangeRow<'r, 'm, 'a> {
+        RangeRow { range, title, nest: self, inner }
     }
 
     /// Returns the start of the first cell of a group.
@@ -288,7 +290,7 @@ impl<'m, 'a> Nest<'m, 'a> {
         cells.first().map_or(u64::MAX, |cell| cell.range.start)
     }
 
-    fn span<'r>(&'r self, cells: &'r [Cell], key: Key, level: u32) -> Option<LazySpan<'r, 'm, 'a>> {
+    fn span<'r>(&'r self, cells: &'r [Cell], key: Key, level: u32) -> Option<RangeRow<'r, 'm, 'a>> {
         let range = cells.first()?.range.start..cells.last()?.range.end;
         let title = match key {
             Key::Segment(nth) => Title::Segment(nth),
@@ -302,7 +304,7 @@ impl<'m, 'a> Nest<'m, 'a> {
             }
             Key::Foreign(_) | Key::End => Inner::Nothing,
         };
-        Some(self.lazy(range, title, inner))
+        Some(self.row(range, title, inner))
     }
 
     /// Merges adjacent chunks of the same kind, together with the padding and vtables between them.
@@ -341,7 +343,7 @@ impl<'m, 'a> Nest<'m, 'a> {
         cells: &'r [Cell],
         of: Option<Key>,
         level: u32,
-    ) -> Option<LazySpan<'r, 'm, 'a>> {
+    ) -> Option<RangeRow<'r, 'm, 'a>> {
         let range = cells.first()?.range.start..cells.last()?.range.end;
         let key = |cell: &Cell| self.key(cell, of);
         let mut major = cells.iter().filter(|cell| self.like(cell, of) != Like::Between);
@@ -356,13 +358,13 @@ impl<'m, 'a> Nest<'m, 'a> {
                 [_] => Inner::Nothing,
                 _ => Inner::Summed(cells),
             };
-            return Some(self.lazy(range, title, inner));
+            return Some(self.row(range, title, inner));
         };
         match self.like(first, of) {
             Like::Same(node) => {
                 let inner = Inner::Nested(cells, Some(Key::Node(node)), level.saturating_add(1));
                 let title = Title::Part(self.map.part(node));
-                Some(self.lazy(range, title, inner))
+                Some(self.row(range, title, inner))
             }
             Like::Of(parent) => {
                 let mut count = 1u64;
@@ -376,7 +378,7 @@ impl<'m, 'a> Nest<'m, 'a> {
                     return self.span(cells, last, level);
                 }
                 let title = Title::Alike { name: self.fixed(parent), count };
-                Some(self.lazy(range, title, Inner::Summed(cells)))
+                Some(self.row(range, title, Inner::Summed(cells)))
             }
             Like::Between => None,
         }

@@ -23,6 +23,7 @@ pub(super) enum Precision {
 
 /// The kind of an object in the FlatBuffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum ObjectKind {
     /// A table, without the objects that it refers to.
@@ -32,6 +33,7 @@ pub enum ObjectKind {
     /// A vector with its length, of numbers or of offsets to tables.
     Vector,
     /// A string with its length and its terminating zero.
+    #[cfg_attr(feature = "serde", serde(rename = "string"))]
     Text,
 }
 

@@ -118,27 +118,27 @@ mod serialize {
     use serde::{Serialize, Serializer};
 
     use super::{Budget, Limited, MethodDocument};
-    use crate::memory::{LiveRange, Memory, PlannedArena, PlannedTensor, Pool, PoolPart, Pools};
+    use crate::listed::Listed;
+    use crate::memory::{
+        LiveRange, Memory, Outside, PlannedArena, PlannedTensor, Pool, PoolPart, Pools,
+    };
     use pte_flat::quoted::{Untrusted, UntrustedString};
 
     #[derive(Serialize)]
-    struct Head<'d, 'm, 'a> {
+    struct Head<'d, 'a, A: Serialize> {
         name: Option<Untrusted<'a>>,
         instructions: u32,
         planned: u64,
         #[serde(skip_serializing_if = "Option::is_none")]
         over: Option<u64>,
-        arenas: Arenas<'d, 'm, 'a>,
+        arenas: A,
         unplanned: Vec<UnplannedRow>,
         outside: OutsideRow,
-        pools: Vec<PoolsRow>,
+        pools: Vec<PoolsRow<'d>>,
     }
 
-    /// The arenas, serialized one by one.
-    struct Arenas<'d, 'm, 'a>(&'d MethodDocument<'m, 'a>);
-
     #[derive(Serialize)]
-    struct ArenaRow<'d, 'a> {
+    struct ArenaRow<T: Serialize> {
         id: u32,
         #[serde(skip_serializing_if = "Option::is_none")]
         device: Option<DeviceRow>,
@@ -154,7 +154,7 @@ mod serialize {
         /// The number of tensors, if only the largest follow.
         #[serde(skip_serializing_if = "Option::is_none")]
         tensor_count: Option<usize>,
-        tensors: Tensors<'d, 'a>,
+        tensors: T,
     }
 
     #[derive(Serialize)]
@@ -174,14 +174,6 @@ mod serialize {
         #[serde(flatten)]
         place: Place,
         does: UntrustedString,
-    }
-
-    /// The tensors of an arena, serialized one by one.
-    struct Tensors<'d, 'a> {
-        memory: &'d Memory<'a>,
-        /// The largest ones; `None` for all.
-        largest: Option<Vec<&'d PlannedTensor>>,
-        all: &'d [PlannedTensor],
     }
 
     #[derive(Serialize)]
@@ -225,42 +217,32 @@ mod serialize {
 
     #[derive(Serialize)]
     struct OutsideRow {
-        pub constants: u64,
-        external: u64,
-        payloads: u64,
+        #[serde(flatten)]
+        outside: Outside,
         scratch: u64,
     }
 
     /// What the method takes of the pools of a runtime.
     #[derive(Serialize)]
-    struct PoolsRow {
+    struct PoolsRow<'d> {
         runtime: String,
         bits: u32,
-        method: PoolRow,
+        method: PoolRow<'d>,
         without_temporary: u64,
-        temporary: PoolRow,
+        temporary: PoolRow<'d>,
     }
 
     #[derive(Serialize)]
-    struct PoolRow {
+    struct PoolRow<'d> {
         bytes: u64,
         exact: bool,
         #[serde(skip_serializing_if = "Option::is_none")]
         over: Option<u64>,
-        parts: Vec<PoolPartRow>,
+        parts: &'d [PoolPart],
     }
 
-    #[derive(Serialize)]
-    struct PoolPartRow {
-        name: &'static str,
-        bytes: Option<u64>,
-        /// Whether a backend or a kernel may take less. Left out if it may not.
-        #[serde(skip_serializing_if = "core::ops::Not::not")]
-        bound: bool,
-    }
-
-    impl PoolsRow {
-        fn of(pools: &Pools, budgets: &[Budget]) -> Self {
+    impl<'d> PoolsRow<'d> {
+        fn of(pools: &'d Pools, budgets: &[Budget]) -> Self {
             let (major, minor) = pools.target.release();
             Self {
                 runtime: format!("{major}.{minor}"),
@@ -272,18 +254,13 @@ mod serialize {
         }
     }
 
-    impl PoolRow {
-        fn of(pool: &Pool, limited: Limited, budgets: &[Budget]) -> Self {
-            let part = |&PoolPart { name, bytes, is_bound: bound }: &PoolPart| PoolPartRow {
-                name,
-                bytes,
-                bound,
-            };
+    impl<'d> PoolRow<'d> {
+        fn of(pool: &'d Pool, limited: Limited, budgets: &[Budget]) -> Self {
             Self {
                 bytes: pool.bytes,
                 exact: pool.is_exact(),
                 over: Budget::over(budgets, limited, pool.bytes),
-                parts: pool.parts.iter().map(part).collect(),
+                parts: &pool.parts,
             }
         }
     }
@@ -298,77 +275,49 @@ mod serialize {
                 end: of.is_end,
                 unbounded: of.is_unbounded,
             });
-            let outside = memory.outside();
             let head = Head {
                 name: memory.plan().name().map(Untrusted::from),
                 instructions: memory.instruction_count(),
                 planned: memory.planned(),
                 over: Budget::over(self.budgets, Limited::All, self.needed()),
-                arenas: Arenas(self),
+                arenas: Listed::new(memory.arenas().iter().map(|arena| arena_row(self, arena))),
                 unplanned: unplanned.collect(),
-                outside: OutsideRow {
-                    constants: outside.constants,
-                    external: outside.external,
-                    payloads: outside.payloads,
-                    scratch: self.scratch,
-                },
+                outside: OutsideRow { outside: memory.outside(), scratch: self.scratch },
                 pools: self.pools.iter().map(|of| PoolsRow::of(of, self.budgets)).collect(),
             };
             head.serialize(to)
         }
     }
 
-    impl Serialize for Arenas<'_, '_, '_> {
-        fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-            to.collect_seq(self.0.memory.arenas().iter().map(|arena| ArenaRow::of(self.0, arena)))
-        }
-    }
-
-    impl<'d, 'a> ArenaRow<'d, 'a> {
-        fn of(method: &MethodDocument<'d, 'a>, arena: &'d PlannedArena<'a>) -> Self {
-            let MethodDocument { memory, budgets, most_tensors, .. } = *method;
-            let tensors = Tensors::of(memory, memory.tensors(arena), most_tensors);
-            let peak_at =
-                |pc| PeakAt { place: Place::of(memory, pc), does: memory.operation_name(pc) };
-            Self {
-                id: arena.id,
-                device: arena.device.map(|device| DeviceRow {
-                    kind: device.device_type().to_string(),
-                    index: device.device_index(),
-                }),
-                planned: arena.planned,
-                reach: arena.reach,
-                peak: arena.peak,
-                peak_at: arena.peak_pc.map(peak_at),
-                slack: arena.slack(),
-                fragmentation: arena.fragmentation(),
-                gaps: arena.gaps(),
-                over: Budget::over(budgets, Limited::Arena(arena.id), arena.needed()),
-                tensor_count: tensors.largest.is_some().then_some(tensors.all.len()),
-                tensors,
-            }
-        }
-    }
-
-    impl<'d, 'a> Tensors<'d, 'a> {
-        fn of(memory: &'d Memory<'a>, all: &'d [PlannedTensor], most: usize) -> Self {
-            let largest = (all.len() > most).then(|| {
-                let mut largest: Vec<_> = all.iter().collect();
-                largest.sort_by_key(|tensor| Reverse(tensor.bytes));
-                largest.truncate(most);
-                largest
-            });
-            Self { memory, largest, all }
-        }
-    }
-
-    impl Serialize for Tensors<'_, '_> {
-        fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-            let row = |of| TensorRow::of(self.memory, of);
-            match &self.largest {
-                Some(largest) => to.collect_seq(largest.iter().copied().map(row)),
-                None => to.collect_seq(self.all.iter().map(row)),
-            }
+    fn arena_row(method: &MethodDocument<'_, '_>, arena: &PlannedArena<'_>) -> impl Serialize {
+        let MethodDocument { memory, budgets, most_tensors, .. } = *method;
+        let all = memory.tensors(arena);
+        let largest = (all.len() > most_tensors).then(|| {
+            let mut largest: Vec<_> = all.iter().collect();
+            largest.sort_by_key(|tensor| Reverse(tensor.bytes));
+            largest.truncate(most_tensors);
+            largest
+        });
+        let tensor_count = largest.is_some().then_some(all.len());
+        let others = if largest.is_some() { &[] } else { all };
+        let tensors = largest.into_iter().flatten().chain(others);
+        let peak_at = |pc| PeakAt { place: Place::of(memory, pc), does: memory.operation_name(pc) };
+        ArenaRow {
+            id: arena.id,
+            device: arena.device.map(|device| DeviceRow {
+                kind: device.device_type().to_string(),
+                index: device.device_index(),
+            }),
+            planned: arena.planned,
+            reach: arena.reach,
+            peak: arena.peak,
+            peak_at: arena.peak_pc.map(peak_at),
+            slack: arena.slack(),
+            fragmentation: arena.fragmentation(),
+            gaps: arena.gaps(),
+            over: Budget::over(budgets, Limited::Arena(arena.id), arena.needed()),
+            tensor_count,
+            tensors: Listed::new(tensors.map(|of| TensorRow::of(memory, of))),
         }
     }
 

@@ -11,6 +11,7 @@ use pte_schema::program::view::{ExecutionPlan, KernelTypes};
 /// The bytes that a method uses outside of arenas. Whether they take memory depends on the loader:
 /// they may be mapped, in ROM, or copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Outside {
     /// The constants in this file.
     pub constants: u64,

@@ -79,12 +79,17 @@ pub struct Pool {
 
 /// A part of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct PoolPart {
     /// The name: what the runtime stores, a backend, or an operator.
     pub name: &'static str,
     /// The number of bytes; `None` if it is unknown.
     pub bytes: Option<u64>,
     /// Whether a backend or a kernel may take less.
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "bound", skip_serializing_if = "core::ops::Not::not")
+    )]
     pub is_bound: bool,
 }
 

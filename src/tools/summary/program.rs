@@ -437,10 +437,7 @@ impl MethodSummary {
             *ends = ends.saturating_sub(shown.len());
             shown
         };
-        let chains = plan.chains().into_iter().flatten();
-        let instructions = chains
-            .map(|chain| chain.instructions().map_or(0, |instructions| instructions.len()))
-            .fold(0u64, |sum, count| sum.saturating_add(narrow(count).into()));
+        let instructions = wide(method::instructions(plan).count());
         let inputs = values(plan.inputs());
         let mut outputs = values(plan.outputs());
         // If a method has inputs, an output may be an input, whose value the caller provides.

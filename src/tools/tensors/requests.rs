@@ -6,12 +6,13 @@ use core::ops::Range;
 
 use pte_core::payload::for_each_graph;
 use pte_core::{File, Handle, Limits, OpenError, Source};
-use pte_flat::bytes::wide;
+use pte_flat::bytes::{len_of, wide};
 use pte_flat::cost;
 use pte_flat::quoted::{Untrusted, UntrustedString};
 
-/// A request of a delegate for named data. The key is in the delegate's graph.
+/// A request of a delegate for named data, as the document `pte.tensors/1` has it. The key is in the delegate's graph.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct KeyRequest<'a> {
     /// The name of the method with the delegate.
@@ -22,8 +23,12 @@ pub struct KeyRequest<'a> {
     pub backend: Option<Untrusted<'a>>,
     /// The key.
     pub key: UntrustedString,
-    /// The range of the data in the file; `None` if the file has no such key.
-    pub range: Option<Range<u64>>,
+    /// The number of bytes, if the file has the data.
+    pub bytes: Option<u64>,
+    /// The name of the storage: `named`, or `external` for a key that the file does not have.
+    pub storage: &'static str,
+    /// The offset of the data in the file.
+    pub offset: Option<u64>,
 }
 
 impl<'a> KeyRequest<'a> {
@@ -77,58 +82,20 @@ impl<'a> KeyRequest<'a> {
                 requests.extend(keys.into_iter().map(|key| {
                     cost::look_up(key.raw(), ranges.len());
                     let range = ranges.get(key.raw()).cloned().flatten();
-                    Self { method, delegate, backend, key, range }
+                    let storage = if range.is_some() { "named" } else { "external" };
+                    let bytes = range.as_ref().map(len_of);
+                    let offset = range.map(|range| range.start);
+                    Self { method, delegate, backend, key, bytes, storage, offset }
                 }));
             }
         }
         Ok(requests)
     }
 
-    /// Returns the number of bytes, if the file has the data.
+    /// Returns the range of the data in the file, if the file has the data.
     #[must_use]
-    pub fn bytes(&self) -> Option<u64> {
-        let Range { start, end } = self.range.clone()?;
-        Some(end.saturating_sub(start))
-    }
-
-    /// Returns the name of the storage: `named`, or `external` for a key that the file does not have.
-    #[must_use]
-    pub fn storage_name(&self) -> &'static str {
-        if self.range.is_some() { "named" } else { "external" }
-    }
-}
-
-/// A request in the form of the document `pte.tensors/1`.
-#[derive(Clone, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct RequestRecord<'a> {
-    /// The name of the method.
-    pub method: Option<Untrusted<'a>>,
-    /// The index of the delegate in the method.
-    pub delegate: u32,
-    /// The id of the delegate's backend.
-    pub backend: Option<Untrusted<'a>>,
-    /// The key.
-    pub key: Untrusted<'a>,
-    /// The number of bytes, if the file has the data.
-    pub bytes: Option<u64>,
-    /// The name of the storage, as [`KeyRequest::storage_name`] returns it.
-    pub storage: &'static str,
-    /// The offset of the data in the file.
-    pub offset: Option<u64>,
-}
-
-impl<'a> From<&'a KeyRequest<'a>> for RequestRecord<'a> {
-    fn from(request: &'a KeyRequest<'a>) -> Self {
-        Self {
-            method: request.method,
-            delegate: request.delegate,
-            backend: request.backend,
-            key: Untrusted::from(request.key.raw()),
-            bytes: request.bytes(),
-            storage: request.storage_name(),
-            offset: request.range.as_ref().map(|range| range.start),
-        }
+    pub fn range(&self) -> Option<Range<u64>> {
+        let (start, bytes) = self.offset.zip(self.bytes)?;
+        Some(start..start.saturating_add(bytes))
     }
 }
