@@ -89,7 +89,7 @@ macro_rules! verbs {
 }
 
 verbs! {
-    info: Info(info::Info) takes [Limits Stream Remote], memory 12;
+    info: Info(info::Info) takes [Limits Stream Remote], memory 12, json info.format.is_json();
     check: Check(check::Check) takes [Limits Stream Findings Remote], memory 12, json check.is_json();
     #[cfg(feature = "scan")]
     scan: Scan(scan::ScanFiles) takes [Limits Remote], memory 12;

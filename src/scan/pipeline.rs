@@ -188,7 +188,7 @@ impl Scan {
     pub fn rows<'p>(&self, paths: impl IntoIterator<Item = &'p Path>, mut each: impl FnMut(Row)) {
         let judge = Judge::new(self.depth, self.limits);
         let mut lister = self.lister(&judge, |target| {
-            each(row_of(target, &judge, self));
+            each(self.row(target, &judge));
             Ok(())
         });
         // A file that cannot be read becomes a row, so nothing fails here.
@@ -321,31 +321,32 @@ fn work(
     loop {
         let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(target) = next else { return };
-        if rows.send((target.key, row_of(target, judge, scan))).is_err() {
+        if rows.send((target.key, scan.row(target, judge))).is_err() {
             return;
         }
     }
 }
 
-fn row_of(target: Target, judge: &Judge, scan: &Scan) -> Row {
-    let mut row = judge.row(&target.uri);
-    row.mtime_ms = target.mtime_ms;
-    let judged = match target.place {
-        Ok(TargetPlace::Path(path)) => open_regular(&path)
-            .map(|(file, _)| judge.judge(file, &mut row))
-            .map_err(|error| error.to_string()),
-        #[cfg(feature = "remote")]
-        Ok(TargetPlace::Url(url)) => scan.judge_url(&url, judge, &mut row),
-        Err(message) => Err(message),
-    };
-    if let Err(message) = judged {
-        set_unreadable(&mut row, &message);
-    }
-    row
-}
-
-#[cfg(feature = "remote")]
 impl Scan {
+    /// Judges a file.
+    fn row(&self, target: Target, judge: &Judge) -> Row {
+        let mut row = judge.row(&target.uri);
+        row.mtime_ms = target.mtime_ms;
+        let judged = match target.place {
+            Ok(TargetPlace::Path(path)) => open_regular(&path)
+                .map(|(file, _)| judge.judge(file, &mut row))
+                .map_err(|error| error.to_string()),
+            #[cfg(feature = "remote")]
+            Ok(TargetPlace::Url(url)) => self.judge_url(&url, judge, &mut row),
+            Err(message) => Err(message),
+        };
+        if let Err(message) = judged {
+            set_unreadable(&mut row, &message);
+        }
+        row
+    }
+
+    #[cfg(feature = "remote")]
     fn judge_url(&self, url: &str, judge: &Judge, row: &mut Row) -> Result<(), String> {
         let client = self.client.as_ref().ok_or("remote files are not read")?;
         let file = client.url(url).and_then(|url| client.open(&url));
