@@ -6,9 +6,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use self::attributes::AttributeTable;
-use self::operand::{Broken, Naming, Numbers, Operand, Operator};
+use self::judgement::Broken;
+use self::operand::{Attributes, Naming, Numbers, Operand, Operator};
 use self::operators::{Form, Shapes};
-use self::shapes::Sizes;
+use self::sizes::Sizes;
 use super::{BackendRules, Bytes, Judge, PAYLOAD_STRUCTURE, Subject, path_in_graph, reason};
 use crate::report::Findings;
 use crate::rule::{Rule, rules};
@@ -27,9 +28,11 @@ use pte_schema::tosa::{DType, Op};
 pub(super) mod attributes;
 mod calls;
 mod datatypes;
+mod judgement;
 pub(super) mod operand;
 pub(super) mod operators;
-pub(super) mod shapes;
+mod shapes;
+pub(super) mod sizes;
 
 rules! {
     "tosa";
@@ -351,8 +354,8 @@ impl<'s> Site<'s> {
                     format!("the tensor {} has a size of {size}", Quoted(name))
                 });
             }
-            if sizes_at.len() > shapes::MOST {
-                let (count, most) = (sizes_at.len(), shapes::MOST);
+            if sizes_at.len() > sizes::MOST {
+                let (count, most) = (sizes_at.len(), sizes::MOST);
                 self.find(out, &TOSA_SHAPE, at, element, || {
                     format!("{} has {count} dimensions: at most {most} are allowed", Quoted(name))
                 });
@@ -485,7 +488,10 @@ impl<'s> Site<'s> {
         }
         let Some(inputs) = inputs else { return Ok(()) };
         let is_first = self.is_first;
-        let attributes = table.as_ref().ok().map(|table| table as _);
+        let attributes = match &table {
+            Ok(table) => Some::<&dyn Attributes>(table),
+            Err(_) => None,
+        };
         let naming = Naming::Tosa;
         Operator { form, naming, is_first, attributes, inputs, outputs }.judge()?;
         table.map_or_else(|tag| Err((&TOSA_TAG, other_table(tag))), |_| Ok(()))

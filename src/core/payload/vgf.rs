@@ -13,7 +13,7 @@ pub(super) mod form;
 mod spirv;
 mod tosa;
 
-pub use code::{
+pub use code::module::{
     CodeOperand, CodeOperator, GraphEnd, GraphInterface, GraphTensor, ModuleGraph, OperandKind,
 };
 

@@ -2,25 +2,13 @@
 
 use alloc::string::{String, ToString};
 
-use super::operand::Numbers;
+use super::operand::{Attributes, Numbers};
 use pte_flat::bytes::wide;
 use pte_flat::cost;
 use pte_flat::desc::{FieldDesc, Kind, Number, Prim, TableDesc};
 use pte_flat::view::{Raw, Table, Vector};
 use pte_schema::tosa::view::TosaOperator;
 use pte_schema::tosa::{DType, Op, desc};
-
-/// The values of an operator's attributes: those of a table, or operands of code.
-pub(in crate::payloads) trait Attributes {
-    /// Returns a number or a bool; `None` if the operator has none of this name, or if it is not known.
-    fn number(&self, name: &str) -> Option<i64>;
-
-    /// Returns a list of integers; `None` if the operator has none of this name, or if it is not known.
-    fn list(&self, name: &str) -> Option<Numbers<'_>>;
-
-    /// Returns what is wrong with an attribute that is an element of a tensor with this datatype.
-    fn unlike_element(&self, name: &str, datatype: DType) -> Option<String>;
-}
 
 /// Returns the table of an operator's attributes; `None` for an unknown operator.
 fn table_of(op: Op) -> Option<&'static TableDesc> {

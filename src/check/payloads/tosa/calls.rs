@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::shapes::Sizes;
+use super::sizes::Sizes;
 use super::{Judge, TOSA_CALL, element_bits};
 use crate::payloads::User;
 use crate::site::nbytes;

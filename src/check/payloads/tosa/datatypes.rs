@@ -2,8 +2,7 @@
 
 use alloc::string::String;
 
-use super::attributes::Attributes;
-use super::operand::Operator;
+use super::operand::{Attributes, Operator};
 use super::operators::OUT;
 use pte_flat::cost;
 use pte_schema::tosa::DType as D;
@@ -56,6 +55,7 @@ pub(super) fn unfit(operator: &Operator<'_>, output: D) -> Option<String> {
     }
     let sum = attributes.number("acc_type")?;
     let is_right = row.sums.iter().any(|dtype| i64::from(dtype.0) == sum);
+    let sum = u32::try_from(sum).map_or(D::UNKNOWN, D);
     (!is_right).then(|| format!("unexpected acc_type {sum}"))
 }
 
