@@ -16,8 +16,8 @@ use crate::support::snapshot::assert_snapshot;
 /// Code with one operator.
 ///
 /// Operands are written `FP32[2,3]` for an input of the graph, `INT32[2]=1,2` for a constant tensor, `INT32=1` and
-/// `BOOL=1` for a number, `FP32[2]@0` for a constant of the segment, `FP32[2]?` for a value that is not known before the
-/// code is specialized, `type` for a type and `none` for what nothing defines.
+/// `BOOL=1` for a number, `FP32[2]@0` for a constant of the segment, `FP32[2]?` for a value that is not known before
+/// the code is specialized, `type` for a type and `none` for what nothing defines.
 #[derive(Default)]
 struct Code {
     words: Vec<u32>,
