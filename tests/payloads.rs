@@ -35,6 +35,7 @@ mod sections;
 #[cfg(feature = "json")]
 mod tosa;
 mod vgf;
+mod vgf_operators;
 
 /// Returns the payloads of the samples and of the corpus.
 fn payloads() -> Vec<(String, Vec<u8>)> {

@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::support::{build, files};
 
 /// Returns the sample, and its payload.
-fn sample() -> (Vec<u8>, Vec<u8>) {
+pub(super) fn sample() -> (Vec<u8>, Vec<u8>) {
     let file = files::read("tests/data/pte/vgf_linear.pte").unwrap();
     let program = Pte::read(&file).unwrap();
     let range = program.payloads().next().unwrap().unwrap().range();

@@ -5,9 +5,11 @@ use alloc::collections::btree_map::Entry;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use self::attributes::Attributes;
+use self::attributes::AttributeTable;
+use self::judgement::Broken;
+use self::operand::{Attributes, Naming, Numbers, Operand, Operator};
 use self::operators::{Form, Shapes};
-use self::shapes::Sizes;
+use self::sizes::Sizes;
 use super::{BackendRules, Bytes, Judge, PAYLOAD_STRUCTURE, Subject, path_in_graph, reason};
 use crate::report::Findings;
 use crate::rule::{Rule, rules};
@@ -19,15 +21,18 @@ use pte_flat::cost;
 use pte_flat::inserted;
 use pte_flat::path;
 use pte_flat::quoted::Quoted;
-use pte_flat::view::{Raw, Strings, Table, Vector};
+use pte_flat::view::{Raw, Strings, Table};
 use pte_schema::tosa::view::{TosaBasicBlock, TosaGraph, TosaOperator};
 use pte_schema::tosa::{DType, Op};
 
-mod attributes;
+pub(super) mod attributes;
 mod calls;
 mod datatypes;
-mod operators;
+mod judgement;
+pub(super) mod operand;
+pub(super) mod operators;
 mod shapes;
+pub(super) mod sizes;
 
 rules! {
     "tosa";
@@ -165,11 +170,7 @@ type Element = Option<(&'static str, usize)>;
 /// A tensor or a shape of a block.
 #[derive(Clone, Copy)]
 struct Value<'p> {
-    dtype: DType,
-    /// The sizes of a tensor, if all are known, or the number of a shape's numbers.
-    sizes: Option<Sizes>,
-    /// The elements of a constant tensor, or the numbers of a constant shape.
-    data: Option<Vector<'p, u8>>,
+    operand: Operand<'p>,
     /// Whether the tensor or shape has data.
     is_constant: bool,
     /// Whether the tensor is a variable.
@@ -257,6 +258,7 @@ impl<'s> Site<'s> {
                 out,
             );
             outputs.clear();
+            let mut first_output = None;
             for name in operator.outputs().into_iter().flatten() {
                 let Some(value) = values.get(name) else {
                     self.find(out, &TOSA_VALUE, operator.raw(), element, || no_value(name));
@@ -264,7 +266,8 @@ impl<'s> Site<'s> {
                 };
                 let is_twice =
                     core::mem::replace(&mut value.is_defined, true) && !value.is_variable;
-                outputs.push(*value);
+                outputs.push(value.operand);
+                first_output.get_or_insert(*value);
                 if is_twice {
                     self.find(out, &TOSA_VALUE, operator.raw(), element, || {
                         format!("{} is defined twice", Quoted(name))
@@ -272,7 +275,8 @@ impl<'s> Site<'s> {
                 }
             }
             let inputs = is_known.then_some(&inputs[..]);
-            if let Err((rule, message)) = self.operator(operator, inputs, &outputs) {
+            let outputs = (first_output, &outputs[..]);
+            if let Err((rule, message)) = self.operator(operator, inputs, outputs) {
                 self.find(out, rule, operator.raw(), element, || message);
             }
         }
@@ -292,7 +296,7 @@ impl<'s> Site<'s> {
         &self,
         names: Option<Strings<'p>>,
         (at, element): (Raw<'_>, Element),
-        (values, used): (&mut Values<'p>, &mut Vec<Value<'p>>),
+        (values, used): (&mut Values<'p>, &mut Vec<Operand<'p>>),
         out: &mut Findings,
     ) -> bool {
         let mut is_known = true;
@@ -308,7 +312,7 @@ impl<'s> Site<'s> {
                     format!("{} is used before its definition", Quoted(name))
                 });
             }
-            used.push(*value);
+            used.push(value.operand);
         }
         is_known
     }
@@ -320,15 +324,14 @@ impl<'s> Site<'s> {
             let (at, dtype, element) = (tensor.raw(), tensor.r#type(), Some(("tensors", nth)));
             let name = self.named(tensor.name(), at, element, out);
             let sizes = tensor.shape().unwrap_or_default();
-            let sizes = if tensor.is_unranked() { None } else { Sizes::of(sizes) };
+            let sizes = if tensor.is_unranked() { None } else { Sizes::of(sizes.iter()) };
             // A tensor with an offset has its data elsewhere in a file of more than 2 GB.
             let is_elsewhere = tensor.offset() > 1;
             let data = tensor.data().filter(|_| !is_elsewhere);
             let have = data.map_or(0, |data| wide(data.len()));
+            let is_nonzero = data.is_some_and(|data| is_nonzero(dtype, data.bytes()));
             let value = Value {
-                dtype,
-                sizes,
-                data,
+                operand: Operand { dtype, sizes, numbers: None, is_nonzero },
                 is_constant: have > 0 || is_elsewhere,
                 is_variable: tensor.variable(),
                 is_defined: false,
@@ -351,8 +354,8 @@ impl<'s> Site<'s> {
                     format!("the tensor {} has a size of {size}", Quoted(name))
                 });
             }
-            if sizes_at.len() > shapes::MOST {
-                let (count, most) = (sizes_at.len(), shapes::MOST);
+            if sizes_at.len() > sizes::MOST {
+                let (count, most) = (sizes_at.len(), sizes::MOST);
                 self.find(out, &TOSA_SHAPE, at, element, || {
                     format!("{} has {count} dimensions: at most {most} are allowed", Quoted(name))
                 });
@@ -371,10 +374,14 @@ impl<'s> Site<'s> {
             let data = shape.data().filter(|data| !data.is_empty());
             let have = data.map_or(0, |data| wide(data.len()));
             let need = u64::from(shape.rank()).saturating_mul(8);
+            let numbers = data.map(|data| data.up_to(usize::try_from(need).unwrap_or(usize::MAX)));
             let value = Value {
-                dtype: DType::SHAPE,
-                sizes: Sizes::of_rank(shape.rank()),
-                data: data.map(|data| data.up_to(usize::try_from(need).unwrap_or(usize::MAX))),
+                operand: Operand {
+                    dtype: DType::SHAPE,
+                    sizes: Sizes::of([shape.rank()].into_iter()),
+                    numbers: numbers.map(Numbers::Shape),
+                    is_nonzero: false,
+                },
                 // A shape of no numbers has no data.
                 is_constant: have > 0 || need == 0,
                 is_variable: false,
@@ -415,7 +422,7 @@ impl<'s> Site<'s> {
     fn graphs_of(
         &self,
         op: Op,
-        attributes: Attributes<'_>,
+        attributes: AttributeTable<'_>,
         [inputs, outputs]: [usize; 2],
     ) -> Option<String> {
         let after_condition = [inputs.saturating_sub(1), outputs];
@@ -442,9 +449,9 @@ impl<'s> Site<'s> {
     fn operator(
         &self,
         operator: TosaOperator<'_>,
-        inputs: Option<&[Value<'_>]>,
-        outputs: &[Value<'_>],
-    ) -> Result<(), (&'static Rule, String)> {
+        inputs: Option<&[Operand<'_>]>,
+        (first_output, outputs): (Option<Value<'_>>, &[Operand<'_>]),
+    ) -> Result<(), Broken> {
         let op = operator.op();
         if op == Op::UNKNOWN || op.name().is_none() && self.is_first {
             return Err((&TOSA_OPERATOR, format!("unknown operator {}", op.0)));
@@ -453,20 +460,14 @@ impl<'s> Site<'s> {
         let Some(form) = Form::of(op) else { return Ok(()) };
         let counts =
             [operator.inputs(), operator.outputs()].map(|names| names.map_or(0, |all| all.len()));
-        let ranges = [("inputs", form.inputs), ("outputs", form.outputs)];
-        for ((what, (least, most)), count) in ranges.into_iter().zip(counts) {
-            if count < least.into() || count > most.into() {
-                return Err((&TOSA_OPERATOR, format!("{op} does not have {count} {what}")));
-            }
+        form.judge_counts(counts)?;
+        let table = AttributeTable::of(operator);
+        let other_table = |tag| format!("{op} has the attributes of another operator: {tag}");
+        if let Err(tag) = table
+            && !attributes::fields_of(op).is_empty()
+        {
+            return Err((&TOSA_OPERATOR, other_table(tag)));
         }
-        let attributes = match Attributes::of(operator) {
-            Ok(attributes) => Some(attributes),
-            Err(tag) if attributes::has_fields(op) => {
-                let message = format!("{op} has the attributes of another operator: {tag}");
-                return Err((&TOSA_OPERATOR, message));
-            }
-            Err(_) => None,
-        };
         if form.shapes == Shapes::Loop && counts[0] != counts[1] {
             let [inputs, outputs] = counts;
             return Err((
@@ -474,44 +475,26 @@ impl<'s> Site<'s> {
                 format!("{op} has {inputs} inputs and {outputs} outputs"),
             ));
         }
-        if let Some(message) = attributes.and_then(|of| self.graphs_of(op, of, counts)) {
+        if let Some(message) = table.ok().and_then(|of| self.graphs_of(op, of, counts)) {
             return Err((&TOSA_OPERATOR, format!("{op}: {message}")));
         }
-        // The operands of an operator without an output have one datatype.
-        let only = if form.outputs == (0, 0) { inputs.and_then(<[_]>::first) } else { None };
-        let (Some(inputs), Some(output)) = (inputs, outputs.first().or(only)) else {
-            return Ok(());
-        };
-        let datatype = output.dtype;
-        if let Some(message) = attributes.and_then(|of| of.unfit(op, datatype)) {
-            return Err((&TOSA_OPERATOR, format!("{op}: {message}")));
-        }
-        if [Op::CONST, Op::CONST_SHAPE].contains(&op) && !output.is_constant {
-            return Err((&TOSA_CONSTANT, format!("{op} defines a value without data")));
-        }
-        let mut zero_points =
-            form.types.zeros.iter().filter(|nth| {
-                inputs.get(usize::from(**nth)).is_some_and(|input| is_nonzero(input))
-            });
-        if let Some(nth) = zero_points.next() {
-            let message = format!("{op}: the zero point of input {nth} is for INT8 alone");
-            return Err((&TOSA_CONSTANT, message));
-        }
-        if op == Op::CONST && output.is_variable {
-            return Err((&TOSA_CONSTANT, format!("{op} defines a variable")));
-        }
-        let wrong = datatypes::unfit(form, attributes, inputs, datatype, self.is_first)
-            .or_else(|| shapes::unfit(form, attributes, inputs, outputs));
-        if let Some(message) = wrong {
-            return Err((&TOSA_SHAPE, format!("{op}: {message}")));
-        }
-        match Attributes::of(operator) {
-            Ok(_) => Ok(()),
-            Err(tag) => {
-                let message = format!("{op} has the attributes of another operator: {tag}");
-                Err((&TOSA_TAG, message))
+        if let Some(output) = first_output {
+            if [Op::CONST, Op::CONST_SHAPE].contains(&op) && !output.is_constant {
+                return Err((&TOSA_CONSTANT, format!("{op} defines a value without data")));
+            }
+            if op == Op::CONST && output.is_variable {
+                return Err((&TOSA_CONSTANT, format!("{op} defines a variable")));
             }
         }
+        let Some(inputs) = inputs else { return Ok(()) };
+        let is_first = self.is_first;
+        let attributes = match &table {
+            Ok(table) => Some::<&dyn Attributes>(table),
+            Err(_) => None,
+        };
+        let naming = Naming::Tosa;
+        Operator { form, naming, is_first, attributes, inputs, outputs }.judge()?;
+        table.map_or_else(|tag| Err((&TOSA_TAG, other_table(tag))), |_| Ok(()))
     }
 }
 
@@ -519,17 +502,16 @@ fn no_value(name: &str) -> String {
     format!("there is no value {}", Quoted(name))
 }
 
-/// Returns whether a constant of one number, which is not INT8, is not 0.
-fn is_nonzero(value: &Value<'_>) -> bool {
-    let bits = match value.dtype {
+/// Returns whether the first number of a constant, which is not INT8, is not 0.
+fn is_nonzero(dtype: DType, data: &[u8]) -> bool {
+    let bits = match dtype {
         DType::INT8 => None,
         DType::INT4 => Some(8),
         dtype => element_bits(dtype),
     };
-    let Some(bits) = bits else { return false };
-    let bytes = value.data.map(|data| data.up_to(usize::try_from(bits / 8).unwrap_or_default()));
+    let len = bits.and_then(|bits| usize::try_from(bits / 8).ok()).unwrap_or_default();
     // The last bit is the sign of a floating-point number.
-    let last = bytes.and_then(|bytes| bytes.bytes().split_last());
+    let last = data.get(..len.min(data.len())).and_then(<[u8]>::split_last);
     last.is_some_and(|(last, rest)| last & 0x7f != 0 || rest.iter().any(|byte| *byte != 0))
 }
 

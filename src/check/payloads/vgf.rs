@@ -1,7 +1,6 @@
 //! Rules on payloads of VGF: what Arm's library and the backend check, and what they read without a check
 //! (docs/format.md §11.14).
 
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -10,11 +9,10 @@ use super::{BackendRules, Bytes, Judge, Subject, path_in_graph};
 use crate::report::Findings;
 use crate::rule::{Rule, rules};
 use crate::site::Plan;
-use pte_core::payload::vgf::{Constant, GraphInterface, section};
+use pte_core::payload::vgf::{Constant, GraphInterface, ModuleGraph, section};
 use pte_core::payload::{Unreadable, vgf};
 use pte_core::{Backend, PathComponent};
 use pte_flat::bytes::{index, len_of, wide};
-use pte_flat::cost;
 use pte_flat::quoted::Quoted;
 use pte_flat::view::{List, Raw, Table, Vector};
 use pte_schema::vgf::view::{
@@ -25,6 +23,7 @@ use pte_schema::vgf::{ModuleType, ResourceCategory};
 
 mod calls;
 mod graph;
+mod operators;
 
 rules! {
     "vgf";
@@ -52,6 +51,11 @@ rules! {
     VGF_GRAPH = Error "vgf-graph"
         "The inputs, outputs and constants of the graph in a module's code have the format and the shape of their resources."
         "The driver refuses the graph, or reads and writes past a resource."
+        LOWER_AGAIN
+        Misreads ["11.14"];
+    VGF_OPERATOR = Error "vgf-operator"
+        "The operators of the graph in a module's code are those of TOSA, with operands that are defined before. Counts, attributes, datatypes and shapes are those that the specification gives. Inputs and outputs of the graph have the types of their variables."
+        "The driver refuses the graph, crashes, or reads and writes past a tensor."
         LOWER_AGAIN
         Misreads ["11.14"];
     VGF_RESOURCE = Error "vgf-resource"
@@ -278,20 +282,26 @@ impl Site<'_> {
             let message = || "the payload has no segment".into();
             self.find(out, &VGF_SEGMENT, sequence, "segments", message);
         }
-        let mut interfaces = BTreeMap::new();
+        for (nth, segment) in segments.iter().enumerate() {
+            let module = segment.module_index();
+            match is_used.get_mut(index(module)) {
+                Some(is_used) => *is_used = true,
+                None => self.find_at(out, &VGF_INDEX, (Part::Segments, nth, segment.raw()), || {
+                    format!("module {module} is out of range: there are {}", modules.len())
+                }),
+            }
+        }
+        let used = modules.iter().zip(is_used).enumerate();
+        let interfaces: Vec<_> = used
+            .map(|(nth, (module, is_used))| is_used.then(|| self.module((nth, module), out)))
+            .collect();
         for (nth, segment) in segments.iter().enumerate() {
             let at = (Part::Segments, nth, segment.raw());
+            let interface = interfaces.get(index(segment.module_index()));
             match judge_segment(segment, resources, constants.map(<[u32]>::len)) {
                 Err((rule, message)) => self.find_at(out, rule, at, || message),
                 Ok(()) => {
-                    let module = segment.module_index();
-                    cost::look_up("", interfaces.len());
-                    let interface = interfaces.entry(module).or_insert_with(|| {
-                        modules.get(index(module)).map_or_else(Default::default, |module| {
-                            let name = module.entry_point().unwrap_or_default();
-                            GraphInterface::of(words(module), name)
-                        })
-                    });
+                    let Some(Some(interface)) = interface else { continue };
                     let entries = tables.resources.mrt_entry().unwrap_or_default();
                     let constants = constants.unwrap_or_default();
                     if let Some(message) = graph::unlike(segment, interface, entries, constants) {
@@ -299,24 +309,26 @@ impl Site<'_> {
                     }
                 }
             }
-            let module = segment.module_index();
-            match is_used.get_mut(index(module)) {
-                Some(is_used) => *is_used = true,
-                None => self.find_at(out, &VGF_INDEX, at, || {
-                    format!("module {module} is out of range: there are {}", modules.len())
-                }),
+        }
+    }
+
+    /// Judges the code of a module, and returns the interface of its graph.
+    fn module(&self, (nth, module): (usize, Module<'_>), out: &mut Findings) -> GraphInterface {
+        let at = (Part::Modules, nth, module.raw());
+        let name = module.entry_point().unwrap_or_default();
+        let graph = match ModuleGraph::read(words(module), name) {
+            Ok(graph) => graph,
+            Err(why) => {
+                self.find_at(out, &VGF_MODULE, at, || why.into());
+                return GraphInterface::default();
             }
+        };
+        if !graph.has_entry_point() {
+            let message = || format!("the code has no entry point {}", Quoted(name));
+            self.find_at(out, &VGF_MODULE, at, message);
         }
-        let used = modules.iter().zip(is_used).enumerate().filter(|(_, (_, is_used))| *is_used);
-        for (nth, (module, _)) in used {
-            let name = module.entry_point().unwrap_or_default();
-            let message = match vgf::has_entry_point(words(module), name) {
-                Ok(true) => continue,
-                Ok(false) => format!("the code has no entry point {}", Quoted(name)),
-                Err(why) => why.into(),
-            };
-            self.find_at(out, &VGF_MODULE, (Part::Modules, nth, module.raw()), || message);
-        }
+        operators::judge(&graph, &mut |message| self.find_at(out, &VGF_OPERATOR, at, || message));
+        graph.interface()
     }
 
     /// Judges the inputs and outputs of the payload.

@@ -13,8 +13,9 @@ pub(super) mod form;
 mod spirv;
 mod tosa;
 
-pub use code::{GraphInterface, GraphTensor};
-pub use spirv::has_entry_point;
+pub use code::module::{
+    CodeOperand, CodeOperator, GraphEnd, GraphInterface, GraphTensor, ModuleGraph, OperandKind,
+};
 
 /// Proves the FlatBuffer of a section. The offset of an error is relative to the payload.
 ///

@@ -107,16 +107,20 @@ pub(super) const FAMILIES: &[RuleFamily] = &[
         add(11, &[&[1], &text("TOSA.001000.1")[..]].concat());
         add(4182, &[&[2], &text("main")[..]].concat());
         add(21, &[3, 32, 0]);
-        add(43, &[3, 4, 7]);
+        add(43, &[3, 4, 17]);
         add(44, &[&[3, 5][..], &[4; 17]].concat());
         add(44, &[&[3, 6][..], &[5; 17]].concat());
+        // A type of tensors of 17 dimensions, and one of several tensors.
+        add(4163, &[7, 3, 4, 6]);
+        add(30, &[&[8][..], &[7; 64]].concat());
         add(4183, &[0, 2]);
         let count = n as u32 / 16;
-        (0..count).for_each(|nth| add(44, &[3, 100 + nth, 6, 6, 6]));
+        (0..count).for_each(|nth| add(44, &[7, 100 + nth, 6, 6, 6]));
         (0..count).for_each(|nth| {
             let operands = [100 + nth; 8];
             add(12, &[&[0, 100 + count + nth, 1, 2][..], &operands].concat());
         });
+        (0..count).for_each(|nth| add(12, &[8, 100 + 2 * count + nth, 1, 5, 4, 4, 6, 6]));
         add(4186, &[]);
         vgf_code(b.version, words, n)
     }),

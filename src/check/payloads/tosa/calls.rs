@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::shapes::Sizes;
+use super::sizes::Sizes;
 use super::{Judge, TOSA_CALL, element_bits};
 use crate::payloads::User;
 use crate::site::nbytes;
@@ -52,6 +52,7 @@ fn ends(block: TosaBasicBlock<'_>) -> Vec<Option<u64>> {
 }
 
 fn bytes_of(tensor: TosaTensor<'_>) -> Option<u64> {
-    let sizes = Sizes::of(tensor.shape().unwrap_or_default()).filter(|_| !tensor.is_unranked())?;
+    let sizes =
+        Sizes::of(tensor.shape().unwrap_or_default().iter()).filter(|_| !tensor.is_unranked())?;
     Some(sizes.elements().saturating_mul(element_bits(tensor.r#type())?) / 8)
 }

@@ -2,28 +2,22 @@
 
 use alloc::string::String;
 
-use super::Value;
-use super::attributes::Attributes;
-use super::operators::{Form, OUT};
+use super::operand::{Attributes, Operator};
+use super::operators::OUT;
 use pte_flat::cost;
 use pte_schema::tosa::DType as D;
 use pte_schema::tosa::Op;
 
-/// Returns what is wrong with the datatypes of operands. `is_first` says whether the graph is of TOSA 1.0: later
-/// versions mix floating-point numbers.
-pub(super) fn unfit(
-    form: &Form,
-    attributes: Option<Attributes<'_>>,
-    inputs: &[Value<'_>],
-    output: D,
-    is_first: bool,
-) -> Option<String> {
+/// Returns what is wrong with the datatypes of operands. `output` is the datatype of the output.
+pub(super) fn unfit(operator: &Operator<'_>, output: D) -> Option<String> {
+    let Operator { form, naming, is_first, attributes, inputs, .. } = *operator;
     let of = |nth: u8| match nth {
         OUT => Some(output),
         nth => inputs.get(usize::from(nth)).map(|value| value.dtype),
     };
     let unless = |nth: u8, among: &[D]| {
-        let dtype = of(nth).filter(|dtype| !among.contains(dtype))?;
+        let is_right = |dtype: &D| among.iter().any(|one| naming.name(*one) == *dtype);
+        let dtype = of(nth).filter(|dtype| !is_right(dtype))?;
         let which = if nth == OUT { "the output".into() } else { format!("input {nth}") };
         Some(format!("unexpected datatype {dtype} of {which}"))
     };
@@ -46,7 +40,7 @@ pub(super) fn unfit(
     }
     let mut rows = RESULTS.iter().filter(|row| row.operators.contains(&form.op)).peekable();
     rows.peek()?;
-    let row = rows.find(|row| row.input == input);
+    let row = rows.find(|row| naming.name(row.input) == input);
     if row.is_none() || !is_first && !INTEGERS.contains(&input) {
         return if is_first { unless(0, &[]) } else { None };
     }
@@ -61,11 +55,12 @@ pub(super) fn unfit(
     }
     let sum = attributes.number("acc_type")?;
     let is_right = row.sums.iter().any(|dtype| i64::from(dtype.0) == sum);
+    let sum = u32::try_from(sum).map_or(D::UNKNOWN, D);
     (!is_right).then(|| format!("unexpected acc_type {sum}"))
 }
 
 /// Returns what is wrong with the flags of a RESCALE.
-fn rescale(attributes: Attributes<'_>, of: &dyn Fn(u8) -> Option<D>) -> Option<String> {
+fn rescale(attributes: &dyn Attributes, of: &dyn Fn(u8) -> Option<D>) -> Option<String> {
     let flag = |name| attributes.number(name) == Some(1);
     let multiplier = if flag("scale32") { D::INT32 } else { D::INT16 };
     let (is_input, is_output) = (flag("input_unsigned"), flag("output_unsigned"));

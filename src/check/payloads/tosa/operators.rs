@@ -4,7 +4,7 @@ use pte_schema::tosa::{DType, Op};
 
 /// What the specification says of an operator.
 #[derive(Clone, Copy)]
-pub(super) struct Form {
+pub(in crate::payloads) struct Form {
     pub(super) op: Op,
     /// The fewest and the most inputs.
     pub(super) inputs: (u16, u16),
@@ -90,8 +90,20 @@ pub(super) enum Shapes {
 
 impl Form {
     /// Returns the form of an operator; `None` if the specification does not have it.
-    pub(super) fn of(op: Op) -> Option<&'static Self> {
+    pub(in crate::payloads) fn of(op: Op) -> Option<&'static Self> {
         FORMS.iter().find(|form| form.op == op)
+    }
+
+    /// Returns whether the input `nth` must be a constant.
+    pub(in crate::payloads) fn has_constant(&self, nth: u8) -> bool {
+        let is_parameter = match self.op {
+            Op::PAD | Op::RESCALE | Op::RESHAPE | Op::RESIZE | Op::SLICE | Op::TABLE | Op::TILE => {
+                nth > 0
+            }
+            Op::MUL => nth == 2,
+            _ => false,
+        };
+        is_parameter || self.types.zeros.contains(&nth)
     }
 }
 

@@ -1,90 +1,23 @@
 //! The shapes of an operator's operands.
 
 use alloc::string::String;
-use core::fmt;
 
-use super::Value;
-use super::attributes::Attributes;
-use super::operators::{Form, Shapes};
+use super::attributes::array;
+use super::operand::{Attributes, Naming, Operand, Operator};
+use super::operators::Shapes;
+use super::sizes::Sizes;
 use pte_flat::bytes::index;
 use pte_flat::cost;
-use pte_flat::view::Vector;
 use pte_schema::tosa::{DType, Op};
-
-/// The most dimensions of the specification.
-pub(super) const MOST: usize = 6;
-
-/// The sizes of a tensor, none of which is unknown.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Sizes {
-    len: u8,
-    sizes: [i32; MOST],
-}
 
 /// The pads of an image, and the strides and dilations of its windows.
 type Steps = (([i64; 4], [i64; 2]), [i64; 2]);
 
-impl Sizes {
-    /// Returns the sizes of a tensor; `None` if one is unknown, or if there are too many.
-    pub(super) fn of(sizes: Vector<'_, i32>) -> Option<Self> {
-        if sizes.len() > MOST {
-            return None;
-        }
-        cost::charge(sizes.len());
-        sizes.iter().try_fold(Self::default(), |all, size| all.with(size.into()))
-    }
-
-    /// Returns the sizes of a shape of `rank` numbers.
-    pub(super) fn of_rank(rank: u32) -> Option<Self> {
-        Self::default().with(rank.into())
-    }
-
-    /// Adds a size; `None` if it is negative, or too large.
-    fn with(mut self, size: i64) -> Option<Self> {
-        let size = i32::try_from(size).ok().filter(|size| *size >= 0)?;
-        *self.sizes.get_mut(usize::from(self.len))? = size;
-        self.len = self.len.saturating_add(1);
-        Some(self)
-    }
-
-    fn all(&self) -> &[i32] {
-        self.sizes.get(..self.len.into()).unwrap_or_default()
-    }
-
-    fn array<const N: usize>(self) -> Option<[i64; N]> {
-        let mut out = [0; N];
-        out.iter_mut().zip(self.sizes).for_each(|(out, size)| *out = size.into());
-        (self.all().len() == N).then_some(out)
-    }
-
-    /// Returns the number of elements, at most `u64::MAX`.
-    pub(super) fn elements(&self) -> u64 {
-        let sizes = self.all().iter().map(|size| u64::try_from(*size).unwrap_or_default());
-        sizes.fold(1, u64::saturating_mul)
-    }
-
-    /// Returns other sizes: `change` gives that of each axis.
-    fn map(self, change: &mut dyn FnMut(usize, i64) -> Option<i64>) -> Option<Self> {
-        let mut sizes = self.all().iter().enumerate();
-        sizes.try_fold(Self::default(), |all, (nth, size)| all.with(change(nth, (*size).into())?))
-    }
-}
-
-impl fmt::Display for Sizes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", self.all())
-    }
-}
-
 /// Returns what is wrong with the shapes of operands.
-pub(super) fn unfit(
-    form: &Form,
-    attributes: Option<Attributes<'_>>,
-    inputs: &[Value<'_>],
-    outputs: &[Value<'_>],
-) -> Option<String> {
+pub(super) fn unfit(operator: &Operator<'_>) -> Option<String> {
+    let Operator { form, naming, attributes, inputs, outputs, .. } = *operator;
     let operands = Operands { attributes, inputs };
-    let differs = |one: &Value<'_>, other: &Value<'_>| {
+    let differs = |one: &Operand<'_>, other: &Operand<'_>| {
         let sizes = one.sizes.zip(other.sizes);
         one.dtype != other.dtype || sizes.is_some_and(|(one, other)| one.all() != other.all())
     };
@@ -138,7 +71,11 @@ pub(super) fn unfit(
     // An operator that only compares has no output.
     let output = outputs.first().or(inputs.first())?;
     let (first, found) = (operands.sizes(0)?, output.sizes?);
-    let expected = operands.expected(form.shapes, first, found)?;
+    let mut expected = operands.expected(form.shapes, first, found)?;
+    if naming == Naming::Code && expected.is_some_and(|expected| expected.len == 0) {
+        // A scalar has one dimension in code.
+        expected = Sizes::default().with(1);
+    }
     if expected.is_some_and(|expected| expected.all() == found.all()) {
         return None;
     }
@@ -149,12 +86,12 @@ pub(super) fn unfit(
 }
 
 /// The operands of an operator.
-struct Operands<'o, 'p> {
-    attributes: Option<Attributes<'p>>,
-    inputs: &'o [Value<'p>],
+struct Operands<'o> {
+    attributes: Option<&'o dyn Attributes>,
+    inputs: &'o [Operand<'o>],
 }
 
-impl Operands<'_, '_> {
+impl Operands<'_> {
     fn sizes(&self, nth: usize) -> Option<Sizes> {
         self.inputs.get(nth)?.sizes
     }
@@ -166,22 +103,12 @@ impl Operands<'_, '_> {
 
     /// Returns a number of a constant shape.
     fn whole_number(&self, nth: usize, of: usize) -> Option<i64> {
-        let (numbers, _) = self
-            .inputs
-            .get(nth)
-            .filter(|input| input.dtype == DType::SHAPE)?
-            .data?
-            .bytes()
-            .as_chunks();
-        numbers.get(of).map(|bytes| i64::from_le_bytes(*bytes))
+        self.inputs.get(nth)?.numbers?.get(of)
     }
 
     /// Returns whether an input is a constant shape of `len` numbers; `None` if the shape is not known.
     fn has_numbers(&self, nth: usize, len: usize) -> Option<bool> {
-        Some(
-            self.inputs.get(nth).filter(|input| input.dtype == DType::SHAPE)?.data?.len()
-                == len.checked_mul(8)?,
-        )
+        Some(self.inputs.get(nth)?.numbers?.len() == len)
     }
 
     /// Returns the numbers of a constant shape; `None` if it is not known, and `Some(None)` if it has another length.
@@ -195,7 +122,7 @@ impl Operands<'_, '_> {
     }
 
     fn list<const N: usize>(&self, name: &str) -> Option<[i64; N]> {
-        self.attributes?.list(name)
+        array(self.attributes?, name)
     }
 
     /// Returns the shape of an output whose first input has the shape `first`; `None` if it is not known, and
@@ -257,7 +184,7 @@ impl Operands<'_, '_> {
                 shape.filter(|shape| shape.elements() == first.elements())
             }
             Shapes::Transpose => {
-                let perms = self.attributes?.perms().unwrap_or_default();
+                let perms = self.attributes?.list("perms")?;
                 let mut seen = 0u32;
                 (perms.len() == axes).then_some(first).and_then(|first| {
                     first.map(&mut |nth, _| {
@@ -449,7 +376,7 @@ impl Operands<'_, '_> {
 }
 
 /// Returns what is wrong with the entries of a TABLE: one for each number, and of 16 bits for each 128th.
-fn entries(operands: &Operands<'_, '_>) -> Option<String> {
+fn entries(operands: &Operands<'_>) -> Option<String> {
     let table = operands.inputs.get(1)?;
     let need = if table.dtype == DType::INT8 { 256 } else { 513 };
     let count = table.sizes?.elements();

@@ -48,7 +48,7 @@ fn signless(format: &str) -> &str {
 /// Returns how a resource differs from the tensor that code expects.
 fn other_type(tensor: &GraphTensor, of: ModelResourceTableEntry<'_>) -> Option<String> {
     let have = vgf::format(of.vk_format()).map(|(name, _)| name);
-    if let (Some(want), Some(have)) = (tensor.format, have)
+    if let (Some(want), Some(have)) = (tensor.format(), have)
         && signless(want) != signless(have)
     {
         return Some(format!("the code expects {want}, and the resource is {have}"));

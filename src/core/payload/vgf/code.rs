@@ -4,14 +4,18 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use self::module::GraphTensor;
 use super::spirv::{GRAPH_ENTRY_POINT, Instruction, Instructions};
-use super::tosa;
+use super::tosa::{self, TosaInstruction};
 use crate::element::packed::{BFloat16, Half};
-use crate::payload::graph::{Builder, Datatype, Literal, MOST_LISTED, NO_ID, Operator, Role};
+use crate::payload::graph::{self, Builder, Datatype, Literal, MOST_LISTED, NO_ID, Role};
 use crate::payload::id_map::IdMap;
 use pte_flat::bytes::index;
 use pte_flat::cost;
 use pte_flat::view::Vector;
+use pte_schema::tosa::DType;
+
+pub(super) mod module;
 
 /// The resources that a graph uses.
 pub(super) struct Resources {
@@ -21,63 +25,20 @@ pub(super) struct Resources {
     pub(super) constants: Vec<u32>,
 }
 
-/// What the graph in a module's code expects of the resources of its segment.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct GraphInterface {
-    /// The tensor of each binding.
-    pub bindings: BTreeMap<u32, GraphTensor>,
-    /// The tensor of each of the segment's constants, by its index there.
-    pub constants: BTreeMap<u32, GraphTensor>,
-}
-
-/// A type of tensors in code.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct GraphTensor {
-    /// The name of the `VkFormat` with such elements; `None` if there is none.
-    pub format: Option<&'static str>,
-    /// The size of each dimension, at most 17, and 0 for one that is not a constant; `None` without a shape.
-    pub sizes: Option<Vec<u32>>,
-    /// The number of bits of an element.
-    bits: u32,
-    rank: usize,
-}
-
-impl GraphInterface {
-    /// Reads the interface of the graph with an entry point. It is empty if there is no such graph.
-    pub fn of(code: Vector<'_, u32>, entry: &str) -> Self {
-        let Some(code) = Code::read(code, entry) else { return Self::default() };
-        let mut found = Self::default();
-        for variable in &code.interface {
-            cost::look_up("", code.bindings.len());
-            if let Some(&binding) = code.bindings.get(variable)
-                && let Some(Definition::Variable { of }) = code.definitions.get(*variable)
-                && let Some(Definition::Pointer { to }) = code.definitions.get(of)
-                && let Some(tensor) = code.tensor(to)
-            {
-                found.bindings.insert(binding, tensor);
-            }
-        }
-        for &(number, of) in &code.constants {
-            code.tensor(of).into_iter().for_each(|tensor| {
-                cost::look_up("", found.constants.len());
-                found.constants.insert(number, tensor);
-            });
-        }
-        found
-    }
+/// Returns the name of an operand. The last one of an operator may repeat.
+fn operand_name(names: &[&'static str], nth: usize) -> &'static str {
+    names.get(nth).or(names.last()).copied().unwrap_or_default()
 }
 
 /// The definition of an id.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Definition<'p> {
-    /// A type of numbers: the name of the tensors' datatype, and the number of bits.
+    /// A type of numbers, and their number of bits.
     Number(Number, u32),
     /// A type of tensors. `rank` and `shape` are constants.
     Tensor { element: u32, rank: Option<u32>, shape: Option<u32> },
-    /// A type of several tensors.
-    Several,
+    /// A type of several tensors: its types are the operands from 1 on.
+    Several(Instruction<'p>),
     /// A constant number.
     Scalar(Instruction<'p>),
     /// The constant `true` or `false`.
@@ -89,7 +50,9 @@ enum Definition<'p> {
     /// A constant of zeros.
     Zeros { of: u32 },
     /// A constant that is a resource, by its number.
-    Constant(u32),
+    Constant { of: u32, number: u32 },
+    /// A constant that is not known before the code is specialized.
+    Specialized { of: u32 },
     /// A type of pointers.
     Pointer { to: u32 },
     /// A variable, whose binding is a resource.
@@ -97,27 +60,50 @@ enum Definition<'p> {
     /// A type of graphs, by their number of inputs.
     Graph { inputs: u32 },
     /// An input, by the constant with its index.
-    Input(u32),
+    Input { of: u32, index: u32 },
     /// What an operator makes.
     Result { of: u32 },
 }
 
 /// The kind of a number.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Number {
     Bool,
     Int,
     Float,
     BFloat,
+    Float8E4M3,
+    Float8E5M2,
+}
+
+/// An operator of a graph.
+#[derive(Debug)]
+struct Operator<'p> {
+    instruction: Instruction<'p>,
+    /// The index of the first operand that is not defined before; `None` if all are.
+    undefined: Option<usize>,
+}
+
+/// An input or an output of a graph, and the constant with its index.
+#[derive(Debug)]
+struct End {
+    is_output: bool,
+    value: u32,
+    index: u32,
 }
 
 /// The graph of an entry point.
+#[derive(Debug)]
 struct Code<'p> {
     definitions: IdMap<Definition<'p>>,
     /// The id of the instructions of TOSA.
     tosa: Option<u32>,
-    /// The instructions of the graph.
-    body: Vec<Instruction<'p>>,
+    /// The operators of the graph.
+    body: Vec<Operator<'p>>,
+    /// The inputs and the outputs of the graph.
+    ends: Vec<End>,
+    /// Whether there is a graph of the entry point.
+    has_graph: bool,
     /// The index of each value that is an output.
     outputs: BTreeMap<u32, u32>,
     /// The variables of the inputs, and then of the outputs.
@@ -140,23 +126,27 @@ pub(super) fn add<'p>(
     next: &mut u32,
     out: &mut Builder<'p>,
 ) -> bool {
-    let Some(code) = Code::read(code, entry) else { return false };
+    let Ok((code, _)) = Code::read(code, entry) else { return false };
+    if !code.has_graph {
+        return false;
+    }
     let (values, literals) = (BTreeMap::new(), BTreeMap::new());
     let mut form = Form { code: &code, resources, values, literals, next, out };
-    for &instruction in &code.body {
-        form.node(instruction);
-    }
+    code.body.iter().for_each(|operator| form.node(operator.instruction));
     true
 }
 
 impl<'p> Code<'p> {
-    /// Reads the graph with an entry point; `None` if there is none, or an instruction is not whole.
-    fn read(code: Vector<'p, u32>, entry: &str) -> Option<Self> {
+    /// Reads the graph with an entry point, and whether there is such an entry point. The error describes what is wrong
+    /// with the code.
+    fn read(code: Vector<'p, u32>, entry: &str) -> Result<(Self, bool), &'static str> {
         // An instruction that defines an id has two words or more.
         let mut all = Self {
             definitions: IdMap::new(code.len() / 2),
             tosa: None,
             body: Vec::new(),
+            ends: Vec::new(),
+            has_graph: false,
             outputs: BTreeMap::new(),
             interface: Vec::new(),
             inputs: 0,
@@ -164,9 +154,10 @@ impl<'p> Code<'p> {
             constants: Vec::new(),
             parts: BTreeMap::new(),
         };
-        let (mut graph, mut is_inside, mut is_there) = (None, false, false);
-        for instruction in Instructions::of(code).ok()? {
-            let instruction = instruction.ok()?;
+        let (mut graph, mut is_inside, mut has_entry_point) = (None, false, false);
+        for instruction in Instructions::of(code)? {
+            let instruction = instruction?;
+            has_entry_point |= instruction.is_entry(entry);
             let operand = |nth| instruction.operand(nth).unwrap_or_default();
             match instruction.opcode {
                 EXT_INST_IMPORT if instruction.has_text(1, TOSA) => {
@@ -185,20 +176,28 @@ impl<'p> Code<'p> {
                     {
                         all.inputs = inputs;
                     }
-                    is_there |= is_inside;
+                    all.has_graph |= is_inside;
                 }
                 GRAPH_END => is_inside = false,
                 EXT_INST if is_inside => {
+                    let mut operands = instruction.operands(4);
+                    let undefined = operands.position(|id| all.definitions.get(id).is_none());
                     all.define(operand(1), Definition::Result { of: operand(0) });
-                    all.body.push(instruction);
+                    all.body.push(Operator { instruction, undefined });
                 }
-                COMPOSITE_EXTRACT if is_inside => {
+                COMPOSITE_EXTRACT if is_inside && all.has_part(instruction) => {
                     all.define(operand(1), Definition::Result { of: operand(0) });
                     cost::look_up("", all.parts.len());
                     all.parts.insert((operand(2), operand(3)), operand(1));
                 }
-                GRAPH_INPUT if is_inside => all.define(operand(1), Definition::Input(operand(2))),
+                GRAPH_INPUT if is_inside => {
+                    let (of, value, index) = (operand(0), operand(1), operand(2));
+                    all.define(value, Definition::Input { of, index });
+                    all.ends.push(End { is_output: false, value, index });
+                }
                 GRAPH_SET_OUTPUT if is_inside => {
+                    let (value, index) = (operand(0), operand(1));
+                    all.ends.push(End { is_output: true, value, index });
                     let nth = all.number(operand(1)).and_then(|nth| u32::try_from(nth).ok());
                     if let Some(nth) = nth {
                         cost::look_up("", all.outputs.len());
@@ -212,7 +211,16 @@ impl<'p> Code<'p> {
                 _ => all.declare(instruction),
             }
         }
-        is_there.then_some(all)
+        Ok((all, has_entry_point))
+    }
+
+    /// Returns whether an instruction names a part of several tensors, of the type that the part has.
+    fn has_part(&self, instruction: Instruction<'p>) -> bool {
+        let part = instruction.operand(2).and_then(|of| self.definitions.get(of));
+        let Some(Definition::Result { of }) = part else { return false };
+        let Some(Definition::Several(types)) = self.definitions.get(of) else { return false };
+        let nth = instruction.operand(3).and_then(|nth| index(nth).checked_add(1));
+        nth.and_then(|nth| types.operand(nth)) == instruction.operand(0)
     }
 
     /// Adds a type or a constant.
@@ -223,11 +231,15 @@ impl<'p> Code<'p> {
             TYPE_BOOL => (of, Definition::Number(Number::Bool, 8)),
             TYPE_INT => (of, Definition::Number(Number::Int, operand(1))),
             TYPE_FLOAT => {
-                let is_bfloat = instruction.operand(2) == Some(BFLOAT16);
-                let kind = if is_bfloat { Number::BFloat } else { Number::Float };
+                let kind = match instruction.operand(2) {
+                    Some(BFLOAT16) => Number::BFloat,
+                    Some(FLOAT8_E4M3) => Number::Float8E4M3,
+                    Some(FLOAT8_E5M2) => Number::Float8E5M2,
+                    _ => Number::Float,
+                };
                 (of, Definition::Number(kind, operand(1)))
             }
-            TYPE_STRUCT => (of, Definition::Several),
+            TYPE_STRUCT => (of, Definition::Several(instruction)),
             TYPE_TENSOR => {
                 let (rank, shape) = (instruction.operand(2), instruction.operand(3));
                 (of, Definition::Tensor { element: operand(1), rank, shape })
@@ -243,7 +255,10 @@ impl<'p> Code<'p> {
             TYPE_GRAPH => (of, Definition::Graph { inputs: operand(1) }),
             GRAPH_CONSTANT => {
                 self.constants.push((operand(2), of));
-                (operand(1), Definition::Constant(operand(2)))
+                (operand(1), Definition::Constant { of, number: operand(2) })
+            }
+            UNDEF | SPEC_CONSTANT_TRUE..=SPEC_CONSTANT_OP | SPEC_CONSTANT_REPLICATED => {
+                (operand(1), Definition::Specialized { of })
             }
             _ => return,
         };
@@ -283,7 +298,7 @@ impl<'p> Code<'p> {
             (Number::Float, 64) => Literal::Float(f64::from_bits(wide)),
             (Number::Float, _) => Literal::Single(f32::from_bits(low)),
             (Number::BFloat, _) => Literal::Float(BFloat16::from_bytes([first, second]).to_f64()),
-            (Number::Bool, _) => return None,
+            (Number::Bool | Number::Float8E4M3 | Number::Float8E5M2, _) => return None,
         })
     }
 
@@ -327,15 +342,16 @@ impl<'p> Code<'p> {
         len.unwrap_or(1).min(MOST_LISTED)
     }
 
-    /// Returns a type of tensors; `None` for another type.
+    /// Returns a type of tensors; `None` for another type, or if it has a shape of another rank.
     fn tensor(&self, of: u32) -> Option<GraphTensor> {
         let Definition::Tensor { element, rank, shape } = self.definitions.get(of)? else {
             return None;
         };
-        let (format, bits) = match self.definitions.get(element)? {
-            Definition::Number(kind, bits) => (format(kind, bits), bits),
-            _ => (None, 0),
+        let bits = match self.definitions.get(element)? {
+            Definition::Number(_, bits) => bits,
+            _ => 0,
         };
+        let datatype = self.datatype(element);
         let rank = rank.and_then(|rank| usize::try_from(self.number(rank)?).ok());
         let size = |id| self.number(id).and_then(|size| u32::try_from(size).ok());
         let sizes = shape.and_then(|shape| match self.definitions.get(shape)? {
@@ -345,7 +361,42 @@ impl<'p> Code<'p> {
             }
             _ => None,
         });
-        Some(GraphTensor { format, sizes, bits, rank: rank.unwrap_or_default() })
+        let sizes: Option<Vec<_>> = sizes;
+        let is_of_rank =
+            |sizes: &Vec<_>| rank.is_none_or(|rank| rank.min(MOST_LISTED) == sizes.len());
+        sizes.as_ref().is_none_or(is_of_rank).then_some(())?;
+        Some(GraphTensor { datatype, sizes, bits, rank: rank.unwrap_or_default() })
+    }
+
+    /// Returns the datatype of TOSA with such numbers; `None` if there is none.
+    fn datatype(&self, of: u32) -> Option<DType> {
+        let Definition::Number(kind, bits) = self.definitions.get(of)? else { return None };
+        Some(match (kind, bits) {
+            (Number::Bool, _) => DType::BOOL,
+            (Number::Int, 8) => DType::INT8,
+            (Number::Int, 16) => DType::INT16,
+            (Number::Int, 32) => DType::INT32,
+            (Number::Int, 64) => DType::INT64,
+            (Number::Float, 16) => DType::FP16,
+            (Number::Float, 32) => DType::FP32,
+            (Number::BFloat, _) => DType::BF16,
+            (Number::Float8E4M3, _) => DType::FP8E4M3,
+            (Number::Float8E5M2, _) => DType::FP8E5M2,
+            _ => return None,
+        })
+    }
+
+    /// Returns the tensor of a variable.
+    fn variable(&self, id: u32) -> Option<GraphTensor> {
+        let Definition::Variable { of } = self.definitions.get(id)? else { return None };
+        let Definition::Pointer { to } = self.definitions.get(of)? else { return None };
+        self.tensor(to)
+    }
+
+    /// Returns the operator of an instruction; `None` for an unknown one.
+    fn operator(&self, instruction: Instruction<'p>) -> Option<TosaInstruction> {
+        let set = instruction.operand(2).filter(|set| self.tosa == Some(*set));
+        set.and_then(|_| tosa::instruction(instruction.operand(3)?))
     }
 
     /// Returns the binding of an input or an output.
@@ -371,24 +422,22 @@ impl<'p> Form<'_, 'p> {
     /// Adds an operator. Operands that are constants of the code are attributes.
     fn node(&mut self, instruction: Instruction<'p>) {
         let operand = |nth| instruction.operand(nth).unwrap_or_default();
-        let known = self.code.tosa.filter(|tosa| *tosa == operand(2));
-        let known = known.and_then(|_| tosa::instruction(operand(3)));
-        let (name, names) = known.unwrap_or_default();
+        let known = self.code.operator(instruction);
+        let names = known.map_or(&[][..], |known| known.1);
         let attributes = self.out.next_attribute();
         let mut reads = Vec::new();
         for (nth, id) in instruction.operands(4).enumerate() {
             match self.value(id) {
                 Some(value) => reads.push(value),
                 None => {
-                    let name = names.get(nth).or(names.last()).copied().unwrap_or_default();
-                    self.attribute(name, id);
+                    self.attribute(operand_name(names, nth), id);
                 }
             }
         }
         let writes = self.made(operand(1), operand(0));
         let operator = match known {
-            Some(_) => self.out.named(Some(name)),
-            None => Operator::Unknown,
+            Some((op, _)) => self.out.named(op.name()),
+            None => graph::Operator::Unknown,
         };
         self.out.node_with(operator, (&reads, &writes), attributes);
     }
@@ -418,11 +467,13 @@ impl<'p> Form<'_, 'p> {
     /// Returns the value that an operand is; `None` for a constant of the code.
     fn value(&self, id: u32) -> Option<u32> {
         match self.code.definitions.get(id)? {
-            Definition::Input(nth) => {
-                let nth = u32::try_from(self.code.number(nth)?).ok()?;
+            Definition::Input { index, .. } => {
+                let nth = u32::try_from(self.code.number(index)?).ok()?;
                 self.resource(nth)
             }
-            Definition::Constant(nth) => self.resources.constants.get(index(nth)).copied(),
+            Definition::Constant { number, .. } => {
+                self.resources.constants.get(index(number)).copied()
+            }
             Definition::Result { .. } => {
                 cost::look_up("", self.values.len());
                 self.values.get(&id).copied()
@@ -440,7 +491,7 @@ impl<'p> Form<'_, 'p> {
 
     /// Adds what an operator makes, and returns the ids.
     fn made(&mut self, id: u32, of: u32) -> Vec<u32> {
-        if !matches!(self.code.definitions.get(of), Some(Definition::Several)) {
+        if !matches!(self.code.definitions.get(of), Some(Definition::Several(_))) {
             return self.add(id, of).into_iter().collect();
         }
         cost::look_up("", self.code.parts.len());
@@ -461,8 +512,9 @@ impl<'p> Form<'_, 'p> {
         let value = match output {
             Some(resource) => resource,
             None => {
-                let GraphTensor { format, sizes, bits, rank } = self.code.tensor(of)?;
-                let (datatype, sizes) = (Datatype::new(format, bits), sizes.unwrap_or_default());
+                let tensor = self.code.tensor(of)?;
+                let datatype = Datatype::new(tensor.format(), tensor.bits);
+                let (rank, sizes) = (tensor.rank, tensor.sizes.unwrap_or_default());
                 let value = *self.next;
                 *self.next = value.saturating_add(1);
                 self.out.value(value, datatype, (rank, sizes.into_iter()), (Role::Inner, NO_ID));
@@ -475,21 +527,6 @@ impl<'p> Form<'_, 'p> {
     }
 }
 
-/// Returns the name of the `VkFormat` of a resource with such elements.
-fn format(kind: Number, bits: u32) -> Option<&'static str> {
-    Some(match (kind, bits) {
-        (Number::Bool, _) => "R8_BOOL_ARM",
-        (Number::Int, 8) => "R8_SINT",
-        (Number::Int, 16) => "R16_SINT",
-        (Number::Int, 32) => "R32_SINT",
-        (Number::Int, 64) => "R64_SINT",
-        (Number::Float, 16) => "R16_SFLOAT",
-        (Number::Float, 32) => "R32_SFLOAT",
-        (Number::BFloat, 16) => "R16_SFLOAT_FPENCODING_BFLOAT16_ARM",
-        _ => return None,
-    })
-}
-
 /// The most constants that are visited for the numbers of one.
 const MOST_VISITS: usize = 3 * MOST_LISTED;
 
@@ -499,10 +536,13 @@ const TOSA: &str = "TOSA.001000.1";
 /// The decoration `Binding`.
 const BINDING: u32 = 33;
 
-/// The encoding of bfloat16 (`BFloat16KHR`).
+/// The encodings of floating-point numbers: `BFloat16KHR`, `Float8E4M3EXT` and `Float8E5M2EXT`.
 const BFLOAT16: u32 = 0;
+const FLOAT8_E4M3: u32 = 4214;
+const FLOAT8_E5M2: u32 = 4215;
 
 /// The instructions, by upstream's names: `OpExtInstImport` and so on.
+const UNDEF: u16 = 1;
 const EXT_INST_IMPORT: u16 = 11;
 const EXT_INST: u16 = 12;
 const TYPE_BOOL: u16 = 20;
@@ -514,6 +554,8 @@ const CONSTANT_FALSE: u16 = 42;
 const CONSTANT: u16 = 43;
 const CONSTANT_COMPOSITE: u16 = 44;
 const CONSTANT_NULL: u16 = 46;
+const SPEC_CONSTANT_TRUE: u16 = 48;
+const SPEC_CONSTANT_OP: u16 = 52;
 const TYPE_POINTER: u16 = 32;
 const VARIABLE: u16 = 59;
 const DECORATE: u16 = 71;
@@ -526,3 +568,4 @@ const GRAPH_SET_OUTPUT: u16 = 4185;
 const GRAPH_END: u16 = 4186;
 const TYPE_GRAPH: u16 = 4190;
 const CONSTANT_REPLICATED: u16 = 4461;
+const SPEC_CONSTANT_REPLICATED: u16 = 4462;

@@ -76,19 +76,6 @@ impl<'p> Iterator for Instructions<'p> {
     }
 }
 
-/// Returns whether SPIR-V code has an entry point with a name. The error describes what is wrong with the code.
-///
-/// # Errors
-///
-/// The code has no header, or an instruction that is not whole.
-pub fn has_entry_point(code: Vector<'_, u32>, name: &str) -> Result<bool, &'static str> {
-    let mut has_name = false;
-    for instruction in Instructions::of(code)? {
-        has_name |= instruction?.is_entry(name);
-    }
-    Ok(has_name)
-}
-
 /// The first word of SPIR-V code, and the number of words of its header.
 const MAGIC: u32 = 0x0723_0203;
 const HEADER: usize = 5;

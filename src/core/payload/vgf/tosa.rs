@@ -5,8 +5,8 @@
 
 use pte_schema::tosa::Op;
 
-/// The name of an operator, and the names of its operands. The last operand of `CONCAT` may repeat.
-pub(super) type TosaInstruction = (&'static str, &'static [&'static str]);
+/// An operator, and the names of its operands: attributes, and then inputs. The last operand of `CONCAT` may repeat.
+pub(super) type TosaInstruction = (Op, &'static [&'static str]);
 
 /// Returns the operator with a number.
 pub(super) fn instruction(number: u32) -> Option<TosaInstruction> {
@@ -102,5 +102,5 @@ pub(super) fn instruction(number: u32) -> Option<TosaInstruction> {
         ],
         _ => return None,
     };
-    Some((op.name()?, operands))
+    Some((op, operands))
 }
