@@ -42,7 +42,7 @@ pub(super) struct Info {
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
     #[command(flatten)]
-    format: Format,
+    pub(super) format: Format,
 }
 
 impl Info {

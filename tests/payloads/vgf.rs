@@ -64,7 +64,7 @@ fn lines(graph: &PayloadGraph) -> Vec<String> {
 }
 
 /// Returns the nodes of a payload as lines.
-fn lines_of(payload: &[u8]) -> Vec<String> {
+pub(super) fn lines_of(payload: &[u8]) -> Vec<String> {
     with_graph(payload, |graph| lines(&PayloadGraph::of(0..0, graph.unwrap().unwrap())))
 }
 
@@ -205,6 +205,27 @@ fn constants_of_older_vgf_are_found_in_their_flatbuffer() {
     let payload = build::vgf([modules, sequence, resources, old], 3);
     let [(1, 3, start)] = data(&payload)[..] else { panic!() };
     assert_eq!(payload[start as usize..][..3], [1, 2, 3]);
+}
+
+/// The table of the constants has, for each, the resource, the dimension of sparsity, the size and the offset.
+#[test]
+fn a_constant_of_vgf_outside_of_its_section_has_no_data() {
+    let (_, payload) = sample();
+    let constants = usize::from_le_bytes(payload[64..72].try_into().unwrap());
+    for (at, number) in [(24, 1 << 10), (24, u64::MAX), (32, 1 << 32), (32, u64::MAX), (32, 1)] {
+        let mut payload = payload.clone();
+        payload[constants + at..][..8].copy_from_slice(&u64::to_le_bytes(number));
+        let range = with_graph(&payload, |graph| {
+            let graph = graph.unwrap().unwrap();
+            let value = graph.values.iter().find(|value| value.id == 0).unwrap();
+            match &graph.data_of(value).unwrap().place {
+                DataPlace::Payload(range) => Some(range.clone()),
+                _ => None,
+            }
+        });
+        assert_eq!(range.is_some(), number == 1, "{number:#x} at {at}");
+        assert!(range.is_none_or(|range| range.end <= payload.len() as u64));
+    }
 }
 
 #[test]

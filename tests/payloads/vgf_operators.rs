@@ -9,7 +9,7 @@ use pte::schema::tosa::Op;
 use pte::schema::vgf::desc;
 use serde_json::json;
 
-use super::vgf::sample;
+use super::vgf::{lines_of, sample};
 use crate::support::build;
 use crate::support::snapshot::assert_snapshot;
 
@@ -184,6 +184,26 @@ fn wrong(words: &[u32]) -> Vec<String> {
     // The graph is alone here, without the variables of its interface.
     let messages = found.map(|found| found.message.clone());
     messages.filter(|message| !message.starts_with("the graph has no")).collect()
+}
+
+/// Integers of code have no sign, and TOSA's are signed. Writers leave the high bits of small ones 0.
+#[test]
+fn constants_in_code_of_vgf_have_the_sign_and_the_encoding_of_tosa() {
+    let of_code = |op, operands: &'static [&'static str], output| {
+        let words = Code::of((op, operands, output));
+        lines_of(&with_code(&words)).into_iter().find(|line| line.starts_with(op)).unwrap()
+    };
+    let clamp = of_code("CLAMP", &["INT8=184", "INT8=43", "INT32=1", "INT8[2]"], "INT8[2]");
+    assert!(clamp.contains(" min_val=-72 max_val=43 "), "{clamp}");
+    let clamp = of_code("CLAMP", &["INT16=65535", "INT16=7", "INT32=1", "INT16[2]"], "INT16[2]");
+    assert!(clamp.contains(" min_val=-1 max_val=7 "), "{clamp}");
+    for (tensor, expected) in [("FP8E5M2", "0.875"), ("FP8E4M3", "1.375")] {
+        let operands = [format!("{tensor}[2]"), "INT64[2]=1,1".into(), format!("{tensor}[1]=59")];
+        let operands: Vec<&'static str> =
+            operands.into_iter().map(|operand| &*operand.leak()).collect();
+        let pad = of_code("PAD", operands.leak(), &*format!("{tensor}[4]").leak());
+        assert!(pad.contains(&format!(" pad_const=[{expected}]")), "{pad}");
+    }
 }
 
 /// An operator, its operands, and its outputs.

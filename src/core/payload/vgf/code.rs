@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use self::module::GraphTensor;
 use super::spirv::{GRAPH_ENTRY_POINT, Instruction, Instructions};
 use super::tosa::{self, TosaInstruction};
-use crate::element::packed::{BFloat16, Half};
+use crate::element::packed::{BFloat16, Float8e4m3fn, Float8e5m2, Half};
 use crate::payload::graph::{self, Builder, Datatype, Literal, MOST_LISTED, NO_ID, Role};
 use crate::payload::id_map::IdMap;
 use pte_flat::bytes::index;
@@ -290,15 +290,17 @@ impl<'p> Code<'p> {
         let low = instruction.operand(2)?;
         let wide = u64::from(instruction.operand(3).unwrap_or_default()) << 32 | u64::from(low);
         let [first, second, ..] = low.to_le_bytes();
-        // Smaller numbers are extended to a word.
+        // Integers have no sign in code, and are signed for TOSA. The high bits of smaller ones may be 0.
+        let unused = 64u32.saturating_sub(bits).min(63);
         Some(match (kind, bits) {
-            (Number::Int, 64) => Literal::Int(wide.cast_signed()),
-            (Number::Int, _) => Literal::Int(low.cast_signed().into()),
+            (Number::Int, _) => Literal::Int(wide.cast_signed() << unused >> unused),
             (Number::Float, 16) => Literal::Float(Half::from_bytes([first, second]).to_f64()),
             (Number::Float, 64) => Literal::Float(f64::from_bits(wide)),
             (Number::Float, _) => Literal::Single(f32::from_bits(low)),
             (Number::BFloat, _) => Literal::Float(BFloat16::from_bytes([first, second]).to_f64()),
-            (Number::Bool | Number::Float8E4M3 | Number::Float8E5M2, _) => return None,
+            (Number::Float8E4M3, _) => Literal::Float(Float8e4m3fn::from_bytes([first]).to_f64()),
+            (Number::Float8E5M2, _) => Literal::Float(Float8e5m2::from_bytes([first]).to_f64()),
+            (Number::Bool, _) => return None,
         })
     }
 

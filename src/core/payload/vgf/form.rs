@@ -54,27 +54,33 @@ fn graph(
     Ok(Found::Graph)
 }
 
-/// Returns the resource of each constant, and its range in the payload.
+/// A constant: its resource, and the place of its data.
+type ConstantData = (u32, DataPlace<'static>);
+
+/// Returns the constants. One that leads out of its section is nowhere: the library refuses it.
 fn constants(
     section: Range<u64>,
     head: &mut Head<'_>,
     limits: &Limits,
-) -> Result<Vec<(u32, Range<u64>)>, Unreadable> {
+) -> Result<Vec<ConstantData>, Unreadable> {
     let at = |pos: u64| section.start.saturating_add(pos);
-    let len = section.end.saturating_sub(section.start);
+    let len = len_of(&section);
     let start = head.read_range(section.start..at(len.min(wide(START))))?;
     if let Some(end) = Constant::table_end(&start) {
         let bytes = head.read_range(section.start..at(end))?;
-        let range = |Range { start, end }: Range<u64>| at(start)..at(end);
+        let place = |Range { start, end }: Range<u64>| match start <= end && end <= len {
+            true => DataPlace::Payload(at(start)..at(end)),
+            false => DataPlace::Nowhere,
+        };
         let constants = Constant::all(&bytes).ok().flatten().into_iter().flatten();
-        return Ok(constants.map(|one| (one.mrt_index, range(one.range))).collect());
+        return Ok(constants.map(|one| (one.mrt_index, place(one.range))).collect());
     }
     let bytes = head.read_range(section.clone())?;
     let old: ConstantSection<'_> = table(&section, &bytes, limits)?;
     let constants = old.data().into_iter().flatten().map(|one| {
         let raw = one.raw().unwrap_or_default();
         let start = at(raw.pos().into());
-        (one.mrt_index(), start..start.saturating_add(wide(raw.len())))
+        (one.mrt_index(), DataPlace::Payload(start..start.saturating_add(wide(raw.len()))))
     });
     Ok(constants.collect())
 }
@@ -82,15 +88,15 @@ fn constants(
 /// Adds the resources as values. The id of a value is the index of the resource.
 fn values(
     (resources, sequence): (ModelResourceTable<'_>, ModelSequenceTable<'_>),
-    constants: &[(u32, Range<u64>)],
+    constants: &[ConstantData],
     out: &mut Builder<'_>,
 ) {
     let resources = resources.mrt_entry().unwrap_or_default();
     let mut uses = vec![(Role::Inner, NO_ID, None); resources.len()];
     let mut set = |nth: u32, of| uses.get_mut(index(nth)).into_iter().for_each(|to| *to = of);
     // Of several uses, the last counts.
-    for (nth, range) in constants.iter().rev() {
-        set(*nth, (Role::Constant, NO_ID, Some(range)));
+    for (nth, place) in constants.iter().rev() {
+        set(*nth, (Role::Constant, NO_ID, Some(place)));
     }
     let first_output = sequence.input_names().map_or(0, |names| narrow(names.len()));
     for (argument, slot) in (first_output..).zip(sequence.outputs().into_iter().flatten()) {
@@ -105,8 +111,8 @@ fn values(
         let shape = resource.description().and_then(|of| of.shape()).unwrap_or_default();
         let sizes = shape.iter().map(|size| u32::try_from(size).unwrap_or_default());
         out.value(id, datatype, (shape.len(), sizes), (role, argument));
-        if let Some(range) = data {
-            let data = out.data(DataPlace::Payload(range.clone()), Some(id));
+        if let Some(place) = data {
+            let data = out.data(place.clone(), Some(id));
             out.set_data(data);
         }
     }
@@ -116,7 +122,7 @@ fn values(
 struct Segment<'s, 'p> {
     segment: SegmentInfo<'p>,
     module: Option<Module<'p>>,
-    constants: &'s [(u32, Range<u64>)],
+    constants: &'s [ConstantData],
 }
 
 impl<'p> Segment<'_, 'p> {
