@@ -2,7 +2,6 @@
 
 use core::fmt::{self, Write};
 use std::fs;
-use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -19,9 +18,9 @@ use pte::flat::view::Table;
 use pte::model::PtdViews;
 use pte::model::json::KEY;
 use pte::ptd;
-use pte::quoted::hex;
+use pte::quoted::{UntrustedString, hex};
 use pte::schema::program::view::ExecutionPlan;
-use pte::{File, Pte};
+use pte::{File, Pte, Source};
 
 mod container;
 mod payloads;
@@ -291,13 +290,13 @@ fn write_new(
     let name = format!("{digest}.bin");
     let path = folder.join(&name);
     if fs::symlink_metadata(&path).is_ok() {
-        let io = |error| Problem::io(name_of(&path), error);
-        if path.is_file() && sha256(fs::File::open(&path).map_err(io)?).map_err(io)? == digest {
+        let file = name_of(&path);
+        if path.is_file() && sha256(&path, &file)? == digest {
             return Ok(name);
         }
         let message =
             "this file has other bytes than its name says: remove it, or give another folder";
-        return Err(Problem::Absent { file: name_of(&path), message: message.into() });
+        return Err(Problem::Absent { file, message: message.into() });
     }
     let mut out = Output::open(Some(&path), Content::Bytes)?;
     write(&mut out)?;
@@ -305,16 +304,18 @@ fn write_new(
     Ok(name)
 }
 
-/// Returns the SHA-256 of a file.
-fn sha256(file: impl Read) -> io::Result<String> {
-    let (mut file, mut hash) = (BufReader::with_capacity(1 << 16, file), Sha256::new());
-    loop {
-        let bytes = file.fill_buf()?;
-        if bytes.is_empty() {
-            return Ok(hex(&hash.finalize()));
-        }
-        hash.update(bytes);
-        let len = bytes.len();
-        file.consume(len);
+/// Returns the SHA-256 of the file at `path`, called `name`.
+fn sha256(path: &Path, name: &UntrustedString) -> Result<String, Problem> {
+    let file = Bytes::open(path, name, Streams::ModelsAndTables)?;
+    let len = file.size().map_err(|error| Problem::io(name.clone(), error))?;
+    let (mut at, mut hash) = (0u64, Sha256::new());
+    while at < len {
+        let end = at.saturating_add(PIECE).min(len);
+        hash.update(file.read_unlimited(at..end, name)?);
+        at = end;
     }
+    Ok(hex(&hash.finalize()))
 }
+
+/// The number of bytes of a file that are read at once.
+const PIECE: u64 = 1 << 20;

@@ -238,10 +238,7 @@ impl From<fmt::Error> for Problem {
 fn help(error: &Error) -> &'static str {
     let ErrorKind::OtherFormat { format } = error.kind() else { return error.kind().help() };
     match format {
-        ForeignFormat::Payload(_) => {
-            "`pte info`, `check`, `size`, `map`, `tensors`, `dump`, `extract` and `graph --format model-explorer` take this file; other verbs take the program."
-        }
-        ForeignFormat::Ptn | ForeignFormat::EtRecord => {
+        ForeignFormat::Payload(_) | ForeignFormat::Ptn | ForeignFormat::EtRecord => {
             "`pte info`, `check`, `size`, `map`, `dump`, `extract` and `graph --format model-explorer` take this file; other verbs take the program."
         }
         ForeignFormat::EtDump => {

@@ -1,8 +1,8 @@
 //! The JSON documents of all verbs, beside their JSON Schemas in `docs/schemas`.
 //!
-//! A schema is made of the documents of the files in tests/data, of their payloads, and of damaged and hostile files: it
-//! requires the fields that all of these have, and knows the others. `PTE_BLESS=1` writes the schemas, but removes no field: a document without it needs a higher
-//! number.
+//! A schema is made of the documents of the files in tests/data, of their payloads, and of damaged and hostile files.
+//! It requires the fields that all of these have, and knows the others. `PTE_BLESS=1` writes the schemas, but removes
+//! no field: a document without it needs a higher number.
 
 mod shape;
 

@@ -276,6 +276,6 @@ fn verbs_of_programs_name_those_of_payloads() {
     std::fs::write(path, whole).unwrap();
     for (verb, path) in [("tensors", path), ("ops", path), ("graph", path), ("tensors", PROFILE)] {
         let shown = text(&pte(&[verb, path]).stderr);
-        assert!(shown.contains("`dump` and `extract` take this file"), "{verb}: {shown}");
+        assert!(shown.contains(" take this file; other verbs take the program"), "{verb}: {shown}");
     }
 }

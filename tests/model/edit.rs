@@ -4,7 +4,7 @@ use std::fs;
 
 use pte::Check;
 use pte::Storage;
-use pte::model::{self, AnyPtd, Blob, External};
+use pte::model::{self, AnyPtd, Blob, External, ExternalError};
 use pte::schema::flat_tensor::model::{NamedData, TensorLayout};
 use pte::schema::program::model::{KernelTypes, Tensor};
 use pte::schema::program::{TensorDataLocation, view};
@@ -193,13 +193,17 @@ fn what_comes_in_is_the_first_of_its_name() {
     let named = data.root.named_data.as_mut().unwrap();
     named[1].segment_index = 1;
     named.push(NamedData { key: Some("a".into()), segment_index: 2, tensor_layout: None });
-    let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
+    let program = || Pte::read(&bytes).unwrap().to_model().unwrap();
+    // The program has other data of its own under that name.
+    assert!(matches!(program().inline(&data), Err(ExternalError::SameKey(key)) if key == "a"));
+    data.replace_segment(2, vec![1].into());
+    let mut program = program();
     program.inline(&data).unwrap();
     let out = program.image().unwrap().to_bytes().unwrap();
     assert_eq!(tensors(&out), [Some(words(&[7]))]);
     let pte = Pte::read(&out).unwrap();
     let blobs: Vec<_> = pte.named_data().map(|(_, range)| pte.bytes(range.unwrap())).collect();
-    assert_eq!(blobs, [Some(&[9][..]), Some(&[2])]);
+    assert_eq!(blobs, [Some(&[1][..]), Some(&[2])]);
 }
 
 /// If changed data shares its segment with other data, it gets a new segment. The other data keeps

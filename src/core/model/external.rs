@@ -266,7 +266,7 @@ impl<'a> PteModel<'a> {
             let Some(data) = ptd.segments.get(index(entry.segment_index)) else { continue };
             let named = self.root.named_data.get_or_insert_default();
             match known.get(key).and_then(|&nth| named.get(nth)) {
-                // Runtimes refuse a key that is in both, so nobody can tell which data is meant.
+                // Runtimes refuse a key that is in both, so it is not known which data is meant.
                 Some(own) => {
                     let own = self.segments.get(index(own.segment_index));
                     if !own.unwrap_or(&Blob::EMPTY).is_equal(data)? {
