@@ -46,7 +46,7 @@ fn every_value_of_every_byte_of_data() {
 }
 
 fn all_values() -> Vec<u8> {
-    (0..=255).step_by(thinned(51)).collect()
+    (0..=255).step_by(thinned(85)).collect()
 }
 
 fn every_value(names: &[&str], step: usize, values: fn(u8) -> Vec<u8>) {
