@@ -13,6 +13,7 @@ use pte_flat::quoted::UntrustedString;
 
 mod rules;
 
+use rules::UNREADABLE_HELP;
 pub use rules::{ABSENT, DOCS_URL, RuleDocument, RuleRecord, RulesDocument, UNREADABLE};
 
 /// The document `pte.check/1`: checked files.
@@ -163,7 +164,9 @@ impl CheckedFile {
         message: impl Into<UntrustedString>,
         help: Option<&'static str>,
     ) -> Self {
-        Self::unchecked(path.into(), FindingRecord::without_place(UNREADABLE, message.into(), help))
+        let help = help.unwrap_or(UNREADABLE_HELP);
+        let finding = FindingRecord::without_place(UNREADABLE, message.into(), Some(help));
+        Self::unchecked(path.into(), finding)
     }
 
     /// Returns the record of a file of a format other than `.pte` and `.ptd` that is damaged or exceeds a limit.

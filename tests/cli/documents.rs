@@ -10,8 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{env, fs, thread};
 
-use pte::payload::PayloadContents;
-use pte::{Handle, Limits};
+use pte::{Handle, Limits, Pte};
 use serde_json::{Value, json};
 
 use self::shape::{Difference, Document, differences};
@@ -136,9 +135,9 @@ fn made(folder: &Path) -> Vec<PathBuf> {
     let mut known = BTreeSet::new();
     for path in files::samples() {
         let (name, bytes) = (files::name(&path), fs::read(&path).unwrap());
-        let opened = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
-        for payload in PayloadContents::all(&opened, &Limits::UNTRUSTED).unwrap() {
-            let payload = &bytes[payload.range.start as usize..payload.range.end as usize];
+        let Ok(pte) = Pte::read(&bytes) else { continue };
+        for payload in pte.payloads() {
+            let payload = pte.bytes(payload.unwrap().range()).unwrap();
             if known.insert(payload.to_vec()) {
                 write(format!("{name}.{}.payload", known.len()), payload);
             }

@@ -9,6 +9,10 @@ use pte_core::ErrorKind;
 /// The name of the finding on a file that could not be read.
 pub const UNREADABLE: &str = "unreadable";
 
+/// What to do about a file that could not be read, if the reason says no more.
+pub(super) const UNREADABLE_HELP: &str =
+    "Check that the path is a regular file of the expected kind, and that you may read it.";
+
 /// The name of the finding on a requested method, key or index that the file does not have.
 pub const ABSENT: &str = "absent";
 
@@ -123,7 +127,7 @@ impl RuleRecord {
             what: "A path that is given, or has the name of a model, is a file that can be read.",
             why: "The file was not checked. To skip it would pass it as good.",
             runtime: "is not asked",
-            help: "Check that the path is a regular file of the expected kind, and that you may read it.",
+            help: UNREADABLE_HELP,
             sections: Vec::new(),
             page: page(UNREADABLE),
         };
