@@ -144,7 +144,7 @@ fn made(folder: &Path) -> Vec<PathBuf> {
         }
     }
     for name in ["linear.pte", "cond.pte", "vulkan_conv.pte"] {
-        let bytes = files::read(&format!("tests/data/pte/{name}")).unwrap();
+        let bytes = files::read(format!("tests/data/pte/{name}")).unwrap();
         let mut damaged = (0..bytes.len()).step_by(11).map(|at| {
             let mut bytes = bytes.clone();
             bytes[at] = 0xff;
