@@ -52,6 +52,7 @@ use pte_schema::program::view::{
     ExecutionPlan, InstructionArguments, KernelTypes, NonConstBufferDevice, Tensor,
 };
 
+mod budget;
 mod document;
 mod liveness;
 mod loops;
@@ -59,9 +60,10 @@ mod outside;
 mod pools;
 mod segment_tree;
 
+pub use budget::{Budget, Limited};
 #[cfg(all(feature = "json", feature = "serde", feature = "std"))]
 pub use document::DocumentWriter;
-pub use document::{Budget, Limited, MethodDocument};
+pub use document::MethodDocument;
 use liveness::{END, Liveness, NEVER, ValueUses};
 pub use outside::{Outside, named_data_bytes};
 pub use pools::{PointerWidth, Pool, PoolPart, Pools, Target};
