@@ -142,7 +142,7 @@ pub(crate) fn edit<'py>(
 ) -> PyResult<Edited<'py>> {
     let (written, ptd) = py.detach(|| {
         guarded(|| {
-            let (of, known) = (file.get(), report(&file.get().opened.file(), &file.get().limits));
+            let (of, known) = (file.get(), report(&file.get().opened, &file.get().limits)?);
             if of.is_bundled() {
                 let message = "this is a program with test inputs, which cannot be written";
                 return Err(Failure::Absent { code: "bundle", message: message.into() });
@@ -319,7 +319,7 @@ fn judged(
         pte::OpenError::Refused(error) => Failure::Refused(error),
         error => Failure::Io(std::io::Error::other(error.to_string())),
     })?;
-    let report = report(&opened.file(), limits);
+    let report = report(&opened, limits)?;
     if let Some(rule) = report.new_errors(known).next() {
         let message = format!("the result would have a new Error, {}: nothing is written", rule.id);
         return Err(Failure::Absent { code: rule.id, message });
@@ -327,8 +327,13 @@ fn judged(
     write(opened.source(), path)
 }
 
-fn report(file: &File<'_>, limits: &Limits) -> Report {
-    Checker::new().limits(*limits).check_tables(file)
+/// Returns a report of the rules on a file, without other files.
+fn report<S: pte::Source<Error: core::error::Error>>(
+    opened: &pte::Handle<S>,
+    limits: &Limits,
+) -> Result<Report> {
+    let report = Checker::new().limits(*limits).check(opened);
+    report.map_err(|error| Failure::Io(std::io::Error::other(error.to_string())))
 }
 
 /// Writes a file aside and renames it, or returns its bytes. A replaced file keeps its permissions.

@@ -63,7 +63,7 @@ pub use parallel::judge_on_one_thread;
 pub use policy::Policy;
 pub use preset::Preset;
 pub use pte_core::release::{NEWEST, NEWEST_VERSION, Release};
-pub use report::{Finding, Report};
+pub use report::{DATA_ELSEWHERE, Finding, Report};
 pub use rule::{Rule, Runtime, Severity};
 #[cfg(all(feature = "json", feature = "serde", feature = "sha2"))]
 pub use sarif::sarif;

@@ -13,6 +13,9 @@ use pte_flat::bytes::wide;
 use pte_flat::cost;
 use pte_flat::inserted;
 
+/// The rules on missing data, which may be in another file: that of an edit, for example.
+pub const DATA_ELSEWHERE: [&str; 2] = ["external-unresolved", "delegate-key-unresolved"];
+
 /// A place in a file that breaks a rule.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -92,8 +95,8 @@ impl Report {
         errors.map(|count| count.rule)
     }
 
-    /// Returns the rules of severity Error that are not Errors in `before`. For an edit, `before`
-    /// is the report of the original file.
+    /// Returns the rules of severity Error that are not Errors in `before`, but for [`DATA_ELSEWHERE`]. For an edit,
+    /// `before` is the report of the original file.
     ///
     /// ```
     /// # fn main() -> pte::Result<()> {
@@ -108,6 +111,7 @@ impl Report {
         self.errors().filter(|rule| {
             let known = before.counts.get(rule.id);
             known.is_none_or(|count| count.severity != Severity::Error)
+                && !DATA_ELSEWHERE.contains(&rule.id)
         })
     }
 

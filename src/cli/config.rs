@@ -76,7 +76,7 @@ impl ConfigArguments {
         let Some(path) = self.config.as_deref().or(found.as_deref()) else {
             return Ok(Config::default());
         };
-        Output::spares(common.output.as_deref(), path)?;
+        Output::refuse_input(common.output.as_deref(), path)?;
         Config::read(path)
     }
 }

@@ -1,8 +1,10 @@
 //! `pte dump`: the tables as JSON.
 
 use core::fmt::{self, Write};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
 use sha2::{Digest, Sha256};
@@ -79,7 +81,15 @@ pub(super) struct Dump {
 enum Blobs {
     Hash,
     Inline,
-    Folder(PathBuf),
+    Folder(BlobFolder),
+}
+
+/// The folder of blobs. A file has the SHA-256 of its bytes as name, so that equal blobs share a file.
+#[derive(Clone, Debug)]
+struct BlobFolder {
+    path: PathBuf,
+    /// The digests of the files that are written or were compared: any number of tables may share a blob.
+    known: Arc<Mutex<BTreeSet<String>>>,
 }
 
 /// The longest `[ubyte]` that is always written as numbers, in bytes. Most such vectors are shapes.
@@ -90,7 +100,9 @@ impl Blobs {
         match (text, text.strip_prefix("dir=")) {
             ("hash", _) => Ok(Self::Hash),
             ("inline", _) => Ok(Self::Inline),
-            (_, Some(folder)) if !folder.is_empty() => Ok(Self::Folder(folder.into())),
+            (_, Some(folder)) if !folder.is_empty() => {
+                Ok(Self::Folder(BlobFolder { path: folder.into(), known: Arc::default() }))
+            }
             _ => Err("expected hash, inline or dir=FOLDER".into()),
         }
     }
@@ -104,16 +116,13 @@ impl Blobs {
         match self {
             Self::Inline => None,
             Self::Hash => Some(format!("{{\"sha256\": \"{}\", \"len\": {}}}", hash(), blob.len())),
-            Self::Folder(folder) => {
-                // The file is named by its hash, so that equal blobs share a file.
-                match write_new(folder, &hash(), |out| out.bytes(blob)) {
-                    Ok(name) => Some(format!("{{\"file\": \"{name}\"}}")),
-                    Err(error) => {
-                        problem.get_or_insert(error);
-                        None
-                    }
+            Self::Folder(folder) => match folder.write(&hash(), |out| out.bytes(blob)) {
+                Ok(name) => Some(format!("{{\"file\": \"{name}\"}}")),
+                Err(error) => {
+                    problem.get_or_insert(error);
+                    None
                 }
-            }
+            },
         }
     }
 }
@@ -123,6 +132,7 @@ impl Dump {
         let (name, limits) = (name_of(&self.file), common.limits());
         let bytes = Bytes::open(&self.file, &name, Streams::ModelsAndTables)?;
         if let Blobs::Folder(folder) = &self.blobs {
+            let folder = &folder.path;
             refuse_blob_name(common.output.as_deref(), folder)?;
             fs::create_dir_all(folder).map_err(|error| Problem::io(name_of(folder), error))?;
         }
@@ -280,28 +290,33 @@ fn refuse_blob_name(output: Option<&Path>, folder: &Path) -> Result<(), Problem>
     Err(Problem::Usage(message.into()))
 }
 
-/// Writes the file of a blob with this SHA-256, after which it is named. An existing file must have these bytes: those
-/// of a dump may be changed.
-fn write_new(
-    folder: &Path,
-    digest: &str,
-    write: impl FnOnce(&mut Output) -> Result<(), Problem>,
-) -> Result<String, Problem> {
-    let name = format!("{digest}.bin");
-    let path = folder.join(&name);
-    if fs::symlink_metadata(&path).is_ok() {
-        let file = name_of(&path);
-        if path.is_file() && sha256(&path, &file)? == digest {
+impl BlobFolder {
+    /// Writes the file of a blob with this SHA-256, and returns its name. An existing file must have these bytes: the
+    /// files of an earlier dump may have been changed.
+    fn write(
+        &self,
+        digest: &str,
+        write: impl FnOnce(&mut Output) -> Result<(), Problem>,
+    ) -> Result<String, Problem> {
+        let name = format!("{digest}.bin");
+        let path = self.path.join(&name);
+        if !self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(digest.into()) {
             return Ok(name);
         }
-        let message =
-            "this file has other bytes than its name says: remove it, or give another folder";
-        return Err(Problem::Absent { file, message: message.into() });
+        if fs::symlink_metadata(&path).is_ok() {
+            let file = name_of(&path);
+            if path.is_file() && sha256(&path, &file)? == digest {
+                return Ok(name);
+            }
+            let message =
+                "this file has other bytes than its name says: remove it, or give another folder";
+            return Err(Problem::Absent { file, message: message.into() });
+        }
+        let mut out = Output::open(Some(&path), Content::Bytes)?;
+        write(&mut out)?;
+        out.finish()?;
+        Ok(name)
     }
-    let mut out = Output::open(Some(&path), Content::Bytes)?;
-    write(&mut out)?;
-    out.finish()?;
-    Ok(name)
 }
 
 /// Returns the SHA-256 of the file at `path`, called `name`.

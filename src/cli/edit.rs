@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use pte::build::PtdBuilder;
-use pte::check::{Checker, Report};
+use pte::check::{Checker, DATA_ELSEWHERE, Report};
 use pte::model::{
     AnyPtd, Blob, ConstantHome, ExternalKind, Image, ModelError, MovedConstants, PtdModel,
     PteModel, Ranges, SharedSegments,
@@ -413,7 +413,7 @@ fn refuse_lost_data(
     let [new, _] = &both;
     for program in programs {
         let unresolved = |data: &[Ptd<'_>]| {
-            let found = count_with(&program.opened, data, &save::DATA_ELSEWHERE, limits);
+            let found = count_with(&program.opened, data, &DATA_ELSEWHERE, limits);
             found.map_err(|error| Problem::io(name_of(path), io::Error::other(error)))
         };
         if unresolved(&both)? < unresolved(slice::from_ref(new))? {

@@ -106,12 +106,12 @@ impl Output {
         content: Content,
         inputs: &[PathBuf],
     ) -> Result<Self, Problem> {
-        inputs.iter().try_for_each(|input| Self::spares(path, input))?;
+        inputs.iter().try_for_each(|input| Self::refuse_input(path, input))?;
         Self::open(path, content)
     }
 
     /// Refuses an output at `path` that would overwrite an input.
-    pub(super) fn spares(path: Option<&Path>, input: &Path) -> Result<(), Problem> {
+    pub(super) fn refuse_input(path: Option<&Path>, input: &Path) -> Result<(), Problem> {
         match path.filter(|path| path.is_file() && is_same(input, path)) {
             None => Ok(()),
             Some(path) => {

@@ -77,9 +77,6 @@ pub(super) fn over_budget(error: &Amplified) -> UntrustedString {
     format!("{error}; if you trust the input, raise --max-amplification").into()
 }
 
-/// The rules on data that may be in another file.
-pub(super) const DATA_ELSEWHERE: [&str; 2] = ["external-unresolved", "delegate-key-unresolved"];
-
 /// Refuses a file, called `name`, if it has an Error that the report `before` does not have.
 pub(super) fn refuse_new_errors(
     opened: &Handle<Image<'_>>,
@@ -88,9 +85,7 @@ pub(super) fn refuse_new_errors(
     limits: &Limits,
 ) -> Result<(), Problem> {
     let report = report(opened, name, limits)?;
-    // Data that is in other files now is judged with these (`refuse_lost_data`).
-    let mut new = report.new_errors(before).filter(|rule| !DATA_ELSEWHERE.contains(&rule.id));
-    let Some(id) = new.next().map(|rule| rule.id) else { return Ok(()) };
+    let Some(id) = report.new_errors(before).next().map(|rule| rule.id) else { return Ok(()) };
     let message = format!(
         "the result would have a new Error, {id}: nothing is written (see pte explain {id})"
     );

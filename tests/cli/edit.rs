@@ -547,7 +547,7 @@ fn programs_with_one_key_do_not_lose_the_data_of_one() {
     assert!(fs::read(data).unwrap() == before);
 }
 
-/// A key in the program and in the `.ptd` has other data in each: neither is lost.
+/// A key that is in the program and in the `.ptd` has data in each: neither is lost.
 #[test]
 fn inline_does_not_replace_data_of_the_program() {
     let sample = "tests/data/pte/xnn_gpt.pte";
@@ -567,7 +567,7 @@ fn inline_does_not_replace_data_of_the_program() {
         assert_eq!(done.status.code(), Some(1), "{args:?}");
         assert!(text(&done.stderr).contains("duplicate key"), "{}", text(&done.stderr));
     }
-    good(&["-q", "edit", program, "--inline", data, "--inline", data, "-o", out]);
+    good(&["-q", "edit", program, "--inline", data, "-o", out]);
     assert_eq!(pte(&["diff", sample, out]).status.code(), Some(0));
 }
 

@@ -13,7 +13,7 @@ use pte::ptd::Generation;
 use pte::quoted::hex;
 use sha2::{Digest, Sha256};
 
-use super::{Blobs, MAX_NUMBERS, write_new};
+use super::{Blobs, MAX_NUMBERS};
 use crate::input::{Input, Readable};
 use crate::output::Output;
 use crate::problem::Problem;
@@ -80,7 +80,7 @@ impl<'d> ContainerWriter<'d> {
         let digest = self.digest(range.clone())?;
         match self.blobs {
             Blobs::Folder(folder) => {
-                let name = write_new(folder, &digest, |file| self.input.copy(range, file))?;
+                let name = folder.write(&digest, |file| self.input.copy(range, file))?;
                 out.bytes(format!("{{\"file\": \"{name}\"}}").as_bytes())
             }
             _ => out.bytes(format!("{{\"sha256\": \"{digest}\", \"len\": {len}}}").as_bytes()),

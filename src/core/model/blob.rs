@@ -161,30 +161,6 @@ impl<'a> Blob<'a> {
         }
     }
 
-    /// Returns whether another blob has the same bytes. Reads both once.
-    ///
-    /// # Errors
-    ///
-    /// The error of a source.
-    pub(crate) fn is_equal(&self, other: &Self) -> Result<bool, ReadError> {
-        if self.len() != other.len() {
-            return Ok(false);
-        }
-        let (mut at, mut is_equal, mut own) = (0u64, true, Vec::new());
-        other.pieces::<ReadError>(&mut |piece| {
-            if is_equal {
-                let more = piece.len().saturating_sub(own.len());
-                reserve(&mut own, more)?;
-                own.resize(piece.len(), 0);
-                self.read_at(at, &mut own)?;
-                is_equal = own == piece;
-                at = at.saturating_add(wide(piece.len()));
-            }
-            Ok(())
-        })?;
-        Ok(is_equal)
-    }
-
     /// Fills `out` with the bytes from `pos` on.
     ///
     /// # Errors

@@ -190,7 +190,7 @@ impl<'a> PteModel<'a> {
     ///
     /// # Errors
     ///
-    /// If a tensor and its data have different shapes, or if the program has other data under the key of a blob.
+    /// If a tensor and its data have different shapes, or if the program has the key of a blob.
     pub fn inline(&mut self, ptd: &PtdModel<'a>) -> Result<Inlined, ExternalError> {
         let mut inlined = Inlined::default();
         let entries: BTreeMap<&str, &NamedData> = {
@@ -250,10 +250,7 @@ impl<'a> PteModel<'a> {
             self.set_states(states);
         }
         let named = self.root.named_data.as_deref().unwrap_or_default();
-        // If two entries have the same name, runtimes use the first.
-        let known: BTreeMap<String, usize> = (named.iter().enumerate().rev())
-            .filter_map(|(nth, entry)| Some((entry.key.clone()?, nth)))
-            .collect();
+        let known: BTreeSet<String> = named.iter().filter_map(|entry| entry.key.clone()).collect();
         let mut held = BTreeMap::new();
         for entry in ptd.root.named_data.iter().flatten() {
             let Some(key) = entry.key.as_deref().filter(|&key| !used.contains(key)) else {
@@ -264,26 +261,15 @@ impl<'a> PteModel<'a> {
                 continue;
             }
             let Some(data) = ptd.segments.get(index(entry.segment_index)) else { continue };
-            let named = self.root.named_data.get_or_insert_default();
-            match known.get(key).and_then(|&nth| named.get(nth)) {
-                // Runtimes refuse a key that is in both, so it is not known which data is meant.
-                Some(own) => {
-                    let own = self.segments.get(index(own.segment_index));
-                    if !own.unwrap_or(&Blob::EMPTY).is_equal(data)? {
-                        return Err(ExternalError::SameKey(key.into()));
-                    }
-                }
-                None => {
-                    // Entries that share a segment in the `.ptd` also share one in the program.
-                    let segment_index = held.entry(entry.segment_index);
-                    let segment_index = *segment_index.or_insert_with(|| self.hold(data.clone()));
-                    let named = self.root.named_data.get_or_insert_default();
-                    named.push(program::model::NamedData {
-                        key: Some(key.to_string()),
-                        segment_index,
-                    });
-                }
+            // Runtimes refuse a key that is in both.
+            if known.contains(key) {
+                return Err(ExternalError::SameKey(key.into()));
             }
+            // Entries that share a segment in the `.ptd` also share one in the program.
+            let segment_index = held.entry(entry.segment_index);
+            let segment_index = *segment_index.or_insert_with(|| self.hold(data.clone()));
+            let named = self.root.named_data.get_or_insert_default();
+            named.push(program::model::NamedData { key: Some(key.to_string()), segment_index });
             inlined.data = inlined.data.saturating_add(1);
         }
         if inlined.data > 0 {
