@@ -1,6 +1,7 @@
 //! Makes the graph of a payload from what a backend's tables have.
 
 use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
 use super::{
     Attribute, Data, DataPlace, Datatype, Graph, Literal, MOST_DIMS, MOST_LISTED, NO_ID, Node,
