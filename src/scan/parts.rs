@@ -162,8 +162,8 @@ impl Open {
 const NDJSON: &str = "ndjson";
 const PARQUET: &str = "parquet";
 
-/// The maximum number of rows of a row group.
-const GROUP_ROWS: usize = 5_000;
+/// The maximum number of rows of a row group. Each takes about 12 kB while the group is written, as JSON.
+const GROUP_ROWS: usize = 1_000;
 
 /// The approximate maximum size of a row group in memory, in bytes.
 const GROUP_BYTES: usize = 8 << 20;

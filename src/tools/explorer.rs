@@ -63,6 +63,7 @@ use constants::ConstantTexts;
 use findings::{FindingPlace, Findings, instruction_id, value_id};
 use payload::{PayloadConstants, PayloadLayer};
 use program::ProgramContents;
+use record::Record;
 
 /// A file as a graph of Model Explorer.
 #[derive(Debug)]
@@ -81,7 +82,7 @@ enum Contents<'a> {
     Data(Ptd<'a>, ConstantTexts),
     Payload(Backend, Option<PayloadGraph>, Vec<Section>),
     Profile(Profile),
-    Record(Vec<Section>),
+    Record(Record),
     Refused,
 }
 
@@ -150,7 +151,10 @@ impl<'a> ExplorerDocument<'a> {
         let bytes = source.read_vec(0..len)?;
         let contents = match format {
             ForeignFormat::EtDump => Profile::read(&bytes, limits).map(Contents::Profile),
-            ForeignFormat::EtRecord => sections(source, format, len)?.map(Contents::Record),
+            ForeignFormat::EtRecord => match sections(source, format, len)? {
+                Err(why) => Err(why),
+                Ok(sections) => Ok(Contents::Record(Record::read(source, sections)?)),
+            },
             ForeignFormat::Payload(_) | ForeignFormat::Ptn => {
                 let is_package = format == ForeignFormat::Ptn;
                 let backend = match format {
@@ -162,7 +166,7 @@ impl<'a> ExplorerDocument<'a> {
                 match graph_of(source, backend, range, limits)? {
                     Err(why) => Err(why),
                     Ok(graph) => sections(source, format, len)?
-                        .map(|sections| Contents::Payload(backend, graph, sections)),
+                        .map(|all| Contents::Payload(backend, graph, all.sections)),
                 }
             }
             _ => return Ok(None),
@@ -202,10 +206,13 @@ impl<'a> ExplorerDocument<'a> {
         self
     }
 
-    /// Puts instructions into the modules of an ETRecord. Other files have none.
+    /// Puts instructions into the modules of an ETRecord. One that cannot be that of the program is left out, and so
+    /// is one of a file that is no program.
     #[must_use]
     pub fn with_modules(mut self, modules: RecordedModules) -> Self {
-        if let Contents::Program(program) = &mut self.contents {
+        if let Contents::Program(program) = &mut self.contents
+            && modules.can_be_of(&program.pte)
+        {
             program.modules = modules;
         }
         self
@@ -235,7 +242,10 @@ impl<'a> ExplorerDocument<'a> {
                 each_section(sections, each)
             }
             Contents::Profile(profile) => run::each_node(profile, each),
-            Contents::Record(sections) => each_section(sections, each),
+            Contents::Record(record) => {
+                record.each_node(each)?;
+                each_section(&record.sections, each)
+            }
             Contents::Refused => Ok(()),
         }
     }
@@ -331,9 +341,9 @@ fn sections<S: Source>(
     source: &S,
     format: ForeignFormat,
     len: u64,
-) -> Result<Result<Vec<Section>, Unreadable>, OpenError<S::Error>> {
+) -> Result<Result<Sections, Unreadable>, OpenError<S::Error>> {
     let found = Sections::of_file(format, len, |range| source.read_vec(range))?;
-    Ok(found.transpose().map(|found| found.map(|found| found.sections).unwrap_or_default()))
+    Ok(found.transpose().map(Option::unwrap_or_default))
 }
 
 /// Passes a node for each section to `each`.

@@ -39,6 +39,10 @@ pub mod graph;
 // Memory plans of methods, and the live ranges of their tensors.
 pub mod memory;
 
+// The graphs of an export, in an ETRecord.
+#[cfg(all(feature = "json", feature = "serde"))]
+mod exported;
+
 // Files as graphs of Model Explorer.
 pub mod explorer;
 

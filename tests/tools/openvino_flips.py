@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts what OpenVINO says of payloads of which one bit is flipped.
+"""Counts what OpenVINO says of payloads of which one bit is flipped, or one number or word of the model is another.
 
     python3 -m venv ov && ov/bin/pip install openvino==2026.4.1
     ov/bin/python tests/tools/openvino_flips.py 500 PAYLOAD
@@ -11,6 +11,7 @@ become those of this machine, since OpenVINO reads no others.
 import collections
 import os
 import random
+import re
 import signal
 import struct
 import sys
@@ -19,6 +20,10 @@ import openvino
 from openvino import opset15
 
 MAGIC, FIXED, PARTS = b"RR_UPCVO", 20, 48
+KEY = bytes.fromhex("30 60 70 02 04 08 3F 6F 72 74 78 7F")
+NUMBER = re.compile(r"(?<![\w.])-?\d+(?![\w.])")
+WORD = re.compile(r'(?:type|precision|element_type)="\w+"|\w+="(?:true|false)"')
+NUMBERS = ["", "?", *map(str, [0, 1, -1, 2, 3, 8, 255, 2**16, 10**9, 2**31 - 1, 2**32 - 1, 2**63 - 1])]
 
 
 def properties(payload):
@@ -67,6 +72,25 @@ def verdict(payload):
     return f"signal {status & 127}" if status else found
 
 
+def combined(model):
+    """The model's text as bytes, or the reverse."""
+    return bytes(byte ^ KEY[at % len(KEY)] for at, byte in enumerate(model))
+
+
+def changed(model):
+    """The model with another number, or with a word of another place."""
+    text = combined(model).decode()
+    if random.random() < 0.75:
+        place = random.choice(list(NUMBER.finditer(text)))
+        other = random.choice([*NUMBERS, str(int(place[0]) + 1), str(int(place[0]) * 2)])
+    else:
+        words = list(WORD.finditer(text))
+        place = random.choice(words)
+        name = place[0].split("=")[0]
+        other = random.choice([word[0] for word in words if word[0].startswith(name + "=")])
+    return combined((text[: place.start()] + other + text[place.end() :]).encode())
+
+
 def main(count, path):
     with open(path, "rb") as file:
         payload = file.read()
@@ -87,6 +111,12 @@ def main(count, path):
         flipped[at] ^= 1 << bit
         part = next((name for name, end in ends.items() if at < end), "behind the model")
         found[part, verdict(bytes(flipped))] += 1
+    begin = ends["constants"]
+    for _ in range(count):
+        model = changed(payload[begin:])
+        size = base + PARTS - 8
+        other = payload[:size] + struct.pack("<Q", len(model)) + payload[size + 8 : begin] + model
+        found["model, changed text", verdict(other)] += 1
     for (part, what), times in sorted(found.items()):
         print(f"{part}: {what} {times}")
 

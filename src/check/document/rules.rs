@@ -10,8 +10,7 @@ use pte_core::ErrorKind;
 pub const UNREADABLE: &str = "unreadable";
 
 /// What to do about a file that could not be read, if the reason says no more.
-pub(super) const UNREADABLE_HELP: &str =
-    "Check that the path is a regular file of the expected kind, and that you may read it.";
+pub(super) const UNREADABLE_HELP: &str = "Check that the path is a file of the expected kind, or a folder that has one, and that you may read it.";
 
 /// The name of the finding on a requested method, key or index that the file does not have.
 pub const ABSENT: &str = "absent";

@@ -10,7 +10,7 @@ use pte::{File, ForeignFormat};
 
 use super::{Format, Graph};
 use crate::Common;
-use crate::input::{Bytes, Input, Streams};
+use crate::input::{Bytes, Input, Readable, Streams};
 use crate::output::{Content, Output};
 use crate::problem::{Problem, Status};
 use crate::text::name_of;
@@ -85,6 +85,10 @@ impl Graph {
                 graph.shown.folds_order = true;
                 self.admit(&input, Format::Json, &graph)?;
                 document = document.with_method(self.method.as_deref()).showing(graph.shown);
+                if !modules.can_be_of(pte) {
+                    let message = "the ETRecord is of another program: it has other methods, or more instructions";
+                    return Err(input.absent(message.into()));
+                }
                 document = document.with_modules(modules);
                 if let Some((mut profile, path)) = profile.zip(self.etdump.as_deref()) {
                     let method = self.method.as_deref();

@@ -25,6 +25,7 @@ pub mod archive;
 #[cfg(feature = "json")]
 pub(super) mod coreml;
 pub(super) mod ethosu;
+mod exports;
 pub(super) mod openvino;
 pub(super) mod package;
 pub(super) mod qnn;

@@ -118,16 +118,20 @@ impl<'a> Modules<'a> {
     /// Returns the namespace of an instruction inside `outer`.
     pub(super) fn namespace(&self, outer: String, pc: u32) -> String {
         let (name, count) = self.modules.get(at(pc)).copied().unwrap_or_default();
-        components(name).take(count).fold(outer, |outer, part| nested(&outer, &layer(part)))
+        layers(outer, components(name).take(count))
     }
+}
+
+/// Returns the namespace `outer` with these components as layers in it.
+pub(super) fn layers<'a>(outer: String, components: impl Iterator<Item = &'a str>) -> String {
+    components.fold(outer, |outer, part| nested(&outer, &layer(part)))
 }
 
 /// Returns the name of a tensor as a namespace and the last component of the name.
 pub(super) fn module_of(name: &str) -> (String, String) {
     let count = components(name).count().saturating_sub(1);
     let mut parts = components(name);
-    let module = parts.by_ref().take(count);
-    let module = module.fold(String::new(), |outer, part| nested(&outer, &layer(part)));
+    let module = layers(String::new(), parts.by_ref().take(count));
     (module, parts.next().map(layer).unwrap_or_else(|| layer(name)))
 }
 
@@ -139,7 +143,7 @@ fn common<'a>(one: (&'a str, usize), other: (&'a str, usize)) -> (&'a str, usize
 }
 
 /// Returns the first components of a name, which may be as long as the file.
-fn components(name: &str) -> impl Iterator<Item = &str> {
+pub(super) fn components(name: &str) -> impl Iterator<Item = &str> {
     let end = name.char_indices().nth(LONGEST_NAME).map_or(name.len(), |(end, _)| end);
     name.get(..end).unwrap_or_default().split('.').filter(|part| !part.is_empty()).take(MOST_NESTED)
 }

@@ -197,5 +197,8 @@ pub(super) fn nested(namespace: &str, layer: &str) -> String {
     }
 }
 
-/// The largest number of characters of a layer's name.
-const MOST_CHARACTERS: usize = 60;
+/// The most characters of a layer's name and of a label.
+pub(super) const MOST_CHARACTERS: usize = 60;
+
+/// The most characters of a text in an attribute.
+pub(super) const LONGEST_TEXT: usize = 200;

@@ -7,7 +7,9 @@ use alloc::vec::Vec;
 use super::constants::ConstantTexts;
 use super::findings::{FindingPlace, Findings};
 use super::layers::{Modules, Regions};
-use super::node::{Attributes, ExplorerNode, IncomingEdge, Metadata, layer, nested};
+use super::node::{
+    Attributes, ExplorerNode, IncomingEdge, LONGEST_TEXT, MOST_CHARACTERS, Metadata, layer, nested,
+};
 use super::payload::{PayloadConstants, PayloadLayer, payload_node_id};
 use super::record::RecordedModules;
 use crate::graph::{
@@ -353,7 +355,7 @@ impl<'d, 'g, 'a> MethodWriter<'d, 'g, 'a> {
     fn describe_value(&self, value: u32, shown: &mut ExplorerNode) {
         let attrs = &mut shown.attrs;
         attrs.add("value", value);
-        attrs.add_some("name", self.graph.value_name(value).map(|name| name.cut(LONGEST_NAME)));
+        attrs.add_some("name", self.graph.value_name(value).map(|name| name.cut(LONGEST_TEXT)));
         let Some(tensor) = self.tensor(value) else {
             attrs.add("contents", self.graph.value_title(value));
             return;
@@ -406,7 +408,7 @@ impl<'d, 'g, 'a> MethodWriter<'d, 'g, 'a> {
         let frames = table.and_then(|chain| chain.stacktrace()?.get(at(index))?.items());
         for (nth, frame) in frames.into_iter().flatten().take(MOST_FRAMES).enumerate() {
             let text =
-                |text: Option<&str>| Untrusted::from(text.unwrap_or_default()).cut(LONGEST_NAME);
+                |text: Option<&str>| Untrusted::from(text.unwrap_or_default()).cut(LONGEST_TEXT);
             let (file, name) = (text(frame.filename()), text(frame.name()));
             let line = format!("{file}:{} in {name}: {}", frame.lineno(), text(frame.context()));
             shown.attrs.add(format!("stack {nth}"), line);
@@ -567,7 +569,7 @@ fn dynamism(tensor: Tensor<'_>) -> &'static str {
 fn compile_spec(value: Option<&[u8]>) -> String {
     let value = value.unwrap_or_default();
     match core::str::from_utf8(value) {
-        Ok(text) if value.len() <= LONGEST_NAME => Untrusted::from(text).to_string(),
+        Ok(text) if value.len() <= LONGEST_TEXT => Untrusted::from(text).to_string(),
         _ => format!("{} bytes", wide(value.len())),
     }
 }
@@ -584,9 +586,3 @@ const MOST_ARGUMENTS: usize = 64;
 
 /// The most frames of a stack trace, and the most compile specs.
 const MOST_FRAMES: usize = 16;
-
-/// The most characters of a label.
-const MOST_CHARACTERS: usize = 60;
-
-/// The most characters of a name in an attribute.
-const LONGEST_NAME: usize = 200;

@@ -2,7 +2,7 @@
 
 use alloc::string::{String, ToString};
 
-use super::node::{Attributes, ExplorerNode, IncomingEdge, layer, nested};
+use super::node::{Attributes, ExplorerNode, IncomingEdge, MOST_CHARACTERS, layer, nested};
 use crate::profile::{EventTime, InstructionTime, Profile, Time};
 
 /// Passes the nodes of a profile to `each`: events of the whole run, then instructions in their order.
@@ -43,7 +43,7 @@ fn instruction_node(of: &InstructionTime) -> ExplorerNode {
     }
     let mut node = ExplorerNode {
         id: format!("c{chain}i{instruction}"),
-        label: name.as_untrusted().cut(LONGEST_NAME),
+        label: name.as_untrusted().cut(MOST_CHARACTERS),
         namespace,
         ..ExplorerNode::default()
     };
@@ -56,7 +56,7 @@ fn instruction_node(of: &InstructionTime) -> ExplorerNode {
 }
 
 fn event_node(id: String, namespace: String, event: &EventTime) -> ExplorerNode {
-    let label = event.name.as_untrusted().cut(LONGEST_NAME);
+    let label = event.name.as_untrusted().cut(MOST_CHARACTERS);
     let mut node = ExplorerNode { id, label, namespace, ..ExplorerNode::default() };
     node.attrs.add("kind", "event");
     describe(event.time, &mut node.attrs);
@@ -72,6 +72,3 @@ pub(super) fn describe(time: Time, attrs: &mut Attributes) {
         attrs.add("longest", time.longest.to_string());
     }
 }
-
-/// The most characters of a label.
-const LONGEST_NAME: usize = 60;

@@ -151,6 +151,45 @@ fn an_etrecord_puts_instructions_into_modules() {
     assert_eq!((wrong.status.code(), text(&wrong.stdout).as_str()), (Some(1), ""));
     let said = text(&wrong.stderr);
     assert!(said.contains("this is no ETRecord: it is a .pte program"), "{said}");
+    // Its method `forward` has one instruction.
+    let other = "tests/data/pte/v0.3.0_xnn_qs8.pte";
+    let wrong = pte(&["graph", "--format", "model-explorer", other, "--etrecord", record]);
+    let said = text(&wrong.stderr);
+    assert!(said.contains("the ETRecord is of another program"), "{said}");
+    assert_eq!((wrong.status.code(), text(&wrong.stdout).as_str()), (Some(1), ""));
+}
+
+/// A layer for each graph, with modules in it. Handles lead to the instructions of the program.
+#[test]
+fn an_etrecord_is_its_graphs() {
+    let document = explored("tests/data/other/linear.etrecord");
+    let graphs = ["exported_program", "plus", "forward"];
+    let call = node(&document, "r0n0");
+    assert_eq!(call["label"], "aten.linear.default");
+    assert_eq!(call["namespace"], "exported_program/a");
+    assert_eq!(attribute(call, "weight"), "p_a_weight");
+    assert_eq!(attribute(call, "module class"), "torch.nn.modules.linear.Linear");
+    let from = call["incomingEdges"].as_array().unwrap();
+    let from: Vec<_> = from.iter().map(|edge| edge["sourceNodeId"].as_str().unwrap()).collect();
+    assert_eq!(from, ["r0i2", "r0i0", "r0i1"]);
+    assert_eq!(call["inputsMetadata"][1]["attrs"][0]["value"], "weight");
+    assert_eq!(call["outputsMetadata"][0]["attrs"][1]["value"], "float32[1, 3]");
+    let weight = node(&document, "r0i0");
+    assert_eq!(
+        (&weight["label"], attribute(weight, "kind")),
+        (&json!("a.weight"), &json!("parameter"))
+    );
+    let outputs = nodes(&document).iter().filter(|node| *attribute(node, "kind") == "output");
+    assert_eq!(outputs.count(), graphs.len());
+    let instructions =
+        nodes(&document).iter().filter(|node| !attribute(node, "instructions").is_null());
+    assert!(instructions.count() >= 3);
+    assert_eq!(
+        node(&document, "r2n1")["namespace"]
+            .as_str()
+            .map(|name| name.starts_with("edge_dialect_exported_program/forward")),
+        Some(true)
+    );
 }
 
 #[test]

@@ -17,12 +17,18 @@ const IDENTIFIER: &str = "ETRECORD_V0";
 
 /// The prefix of the names of graphs in the edge dialect, followed by a slash and the method.
 /// Releases with a single method wrote no slash.
-const EDGE: &str = "edge_dialect_exported_program";
+pub(super) const EDGE: &str = "edge_dialect_exported_program";
+
+/// The name of the graph that was lowered.
+pub(super) const EXPORTED: &str = "exported_program";
+
+/// The kind of a member that the writer does not know: a graph that a user added.
+pub(super) const OTHER: &str = "other member";
 
 /// The members whose name is also the name of the member's kind.
 const KINDS: [&str; 8] = [
     IDENTIFIER,
-    "exported_program",
+    EXPORTED,
     "debug_handle_map",
     "delegate_map",
     "instruction_id_to_num_outs_map",
@@ -32,7 +38,7 @@ const KINDS: [&str; 8] = [
 ];
 
 /// The suffixes of the names of members that belong to a graph.
-const ENDS: [(&str, &str); 3] = [
+pub(super) const ENDS: [(&str, &str); 3] = [
     ("_state_dict", "state_dict"),
     ("_constants", "constants"),
     ("_example_inputs", "example_inputs"),
@@ -70,26 +76,13 @@ fn kind(name: &str, names: &BTreeSet<&str>) -> &'static str {
     if method(name).is_some() {
         return EDGE;
     }
-    KINDS.into_iter().find(|kind| *kind == name).unwrap_or("other member")
+    KINDS.into_iter().find(|kind| *kind == name).unwrap_or(OTHER)
 }
 
 /// Returns the method of an edge-dialect graph, by the name of the member; `None` for another name.
-fn method(name: &str) -> Option<&str> {
+pub(super) fn method(name: &str) -> Option<&str> {
     match name.strip_prefix(EDGE)? {
         "" => Some("forward"),
         rest => rest.strip_prefix('/'),
-    }
-}
-
-impl Sections {
-    /// Returns the methods whose edge-dialect graphs an ETRecord has.
-    pub fn recorded_methods(&self) -> impl Iterator<Item = &str> {
-        self.recorded_graphs().map(|(method, _)| method)
-    }
-
-    /// Returns the edge-dialect graphs of an ETRecord, with the name of the method of each.
-    pub fn recorded_graphs(&self) -> impl Iterator<Item = (&str, &Section)> {
-        let edge = self.sections.iter().filter(|section| section.name == EDGE);
-        edge.filter_map(|section| method(section.file.as_deref()?).zip(Some(section)))
     }
 }
