@@ -1,28 +1,24 @@
-//! The bytes after the FlatBuffer: the gaps between segments, and how segments begin.
+//! The bytes after the FlatBuffer: the gaps between segments, and how segments and payloads begin.
 //!
 //! These rules read the first 64 bytes of each segment, or all bytes if a scan is requested.
 
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use self::magic::Heads;
 use super::container::{Begin, in_order};
-use super::payloads::judges_payloads_of;
 use super::report::Findings;
 use super::rule::rules;
-use super::site::Plan;
-use pte_core::backend::{LONGEST_MAGIC, Magic};
 use pte_core::handle::ReadVec;
-use pte_core::{Backend, File, OpenError, Pte, Source};
+use pte_core::{File, OpenError, Source};
 use pte_flat::bytes::{len_of, wide};
 use pte_flat::cost;
 use pte_flat::path;
-use pte_flat::view::Table;
-use pte_schema::program::DataLocation;
 
 mod code;
 #[cfg(feature = "sha2")]
 mod digest;
+mod magic;
 mod scan;
 
 #[cfg(feature = "sha2")]
@@ -97,7 +93,7 @@ pub(crate) fn judge<S: Source>(
     }
     inline_payloads(file, out);
     if let File::Pte(pte) = file {
-        magics(pte, &heads, out);
+        magic::judge(pte, &heads, out);
     }
     Ok(())
 }
@@ -146,68 +142,6 @@ fn inline_payloads(file: &File<'_>, out: &mut Findings) {
             });
         }
     }
-}
-
-/// The first bytes of each segment that is a payload of a backend with a magic.
-struct Heads(BTreeMap<u32, Vec<u8>>);
-
-impl Heads {
-    /// Finds the segments that are payloads of a backend with a magic. Does not read their bytes.
-    fn of(file: &File<'_>) -> Self {
-        let mut heads = BTreeMap::new();
-        let File::Pte(pte) = file else { return Self(heads) };
-        let plans = pte.program().execution_plan().into_iter().flatten();
-        for delegate in plans.flat_map(|plan| plan.delegates().into_iter().flatten()) {
-            let (Some(id), Some(payload)) = (delegate.id(), delegate.processed()) else { continue };
-            if payload.location() == DataLocation::SEGMENT && magic_of(id).is_some() {
-                cost::look_up("", heads.len());
-                heads.insert(payload.index(), Vec::new());
-            }
-        }
-        Self(heads)
-    }
-
-    fn keep(&mut self, nth: u32, head: &[u8]) {
-        cost::look_up("", self.0.len());
-        if let Some(kept) = self.0.get_mut(&nth) {
-            *kept = head.get(..LONGEST_MAGIC).unwrap_or(head).to_vec();
-        }
-    }
-}
-
-/// Judges payloads by the magic of their backend.
-fn magics(pte: &Pte<'_>, Heads(heads): &Heads, out: &mut Findings) {
-    for (nth, view) in (0..).zip(pte.program().execution_plan().into_iter().flatten()) {
-        let plan = Plan::new(pte, nth, view);
-        for (nth, delegate) in (0..).zip(view.delegates().into_iter().flatten()) {
-            let (Some(id), Some(payload)) = (delegate.id(), delegate.processed()) else { continue };
-            let Some(magic) = magic_of(id) else { continue };
-            let Ok(Some(range)) = pte.delegate_range(delegate) else { continue };
-            let head = match payload.location() {
-                DataLocation::SEGMENT => heads.get(&payload.index()).map(Vec::as_slice),
-                // The payload is inside the FlatBuffer, which is in memory.
-                _ => pte.bytes(range),
-            };
-            let head = head.unwrap_or_default();
-            if !magic.is_in(head) {
-                let path = path!["delegates", nth, "processed"];
-                plan.find(out, &PAYLOAD_MAGIC, payload.raw(), &path, || {
-                    let len = magic.any_of.first().map_or(0, |magic| magic.len());
-                    let found = magic.found_in(head);
-                    let found = found.get(..len).unwrap_or(found).escape_ascii();
-                    format!("the payload of {id} has \"{found}\" at byte {}", magic.at)
-                });
-            }
-        }
-    }
-}
-
-/// Returns the magic that all payloads of backend `id` have. Returns `None` if the payloads of this
-/// backend have other rules.
-fn magic_of(id: &str) -> Option<Magic> {
-    // The rules on TOSA's graphs leave another magic to this rule: no backend reads these payloads.
-    let is_judged = |backend| judges_payloads_of(backend) && backend != Backend::Tosa;
-    Backend::of_id(id).filter(|backend| !is_judged(*backend))?.magic()
 }
 
 /// A buffered range of the file, which adjacent small reads share.

@@ -23,7 +23,7 @@ use pte_core::{Backend, ForeignFormat, Limits, PathComponent, Pte};
 use pte_flat::bytes::{array_at, index, len_of, wide};
 use pte_flat::cost;
 use pte_flat::path;
-use pte_flat::view::Table;
+use pte_flat::view::{Raw, Table};
 use pte_schema::program::view::DelegateCall;
 
 mod budget;
@@ -74,8 +74,26 @@ pub(crate) struct BackendRules {
     pub(crate) rules: &'static [&'static Rule],
     /// Whether the judgement adds every key that a payload requests to [`Judge::requested`].
     has_keys: bool,
+    /// The rule that a payload breaks if the backend cannot read it.
+    unreadable: &'static Rule,
     /// Judges a payload and the calls of its delegates.
     judge: fn(&mut Judge<'_, '_, '_, '_>, &Subject<'_>, &mut Bytes<'_>) -> Result<(), Unreadable>,
+}
+
+impl BackendRules {
+    /// Returns the rules for payloads of which every key is known, and whose backend has no rule of its own for those
+    /// that it cannot read.
+    const fn of(
+        backend: Backend,
+        rules: &'static [&'static Rule],
+        judge: fn(
+            &mut Judge<'_, '_, '_, '_>,
+            &Subject<'_>,
+            &mut Bytes<'_>,
+        ) -> Result<(), Unreadable>,
+    ) -> Self {
+        Self { backend, rules, has_keys: true, unreadable: &PAYLOAD_UNREADABLE, judge }
+    }
 }
 
 /// The backends whose payloads are judged by rules. Other payloads in a program are not judged: there are no
@@ -156,9 +174,9 @@ struct FlatBuffer<'r> {
 }
 
 impl FlatBuffer<'_> {
-    /// Proves the tables.
-    fn tables(&self, limits: &Limits) -> Result<Tables<'_>, Unreadable> {
-        Tables::read(&self.place, &self.bytes, limits)
+    /// Proves the tables, and returns the root.
+    fn root<'p, T: Table<'p>>(&'p self, limits: &Limits) -> Result<Option<T>, Unreadable> {
+        Ok(Tables::read(&self.place, &self.bytes, limits)?.root_as())
     }
 }
 
@@ -186,7 +204,7 @@ pub(crate) fn judge<'b, E>(
     let mut requested = RequestedKeys::kept();
     let Users { plans, calls: all_calls, by_range } = Users::of(pte, &mut requested);
     for plan in &plans {
-        qnn::judge(plan, limits, &mut |len| bytes.pay(len), out);
+        qnn::options::judge_method(plan, limits, &mut |len| bytes.pay(len), out);
     }
     let mut judge = Judge {
         plans: &plans,
@@ -223,7 +241,11 @@ pub(super) fn judge_alone(
     if let Some(rules) = rules {
         let (named, requested) = (&NamedSizes::unknown(), &mut RequestedKeys::default());
         let judge = &mut Judge::new((named, len), (limits, release), requested, out);
-        (rules.judge)(judge, &subject, bytes)?;
+        match (rules.judge)(judge, &subject, bytes) {
+            // Only this crate limits the number of sections.
+            Ok(()) | Err(Unreadable::Sections { .. }) => {}
+            Err(why) => return Err(why),
+        }
     } else if !prove(format, &subject, limits, bytes)? {
         return Err(Unreadable::Magic { magic: array_at(file, 0).unwrap_or_default() });
     }
@@ -321,24 +343,41 @@ impl<'j, 'd, 'p, 'a> Judge<'j, 'd, 'p, 'a> {
             return;
         };
         let subject = &Subject { users, start, head: &head, len };
-        if let Some(rules) = rules_of(backend) {
-            if let Err(why) = (rules.judge)(self, subject, bytes) {
-                self.report(users, &PAYLOAD_UNREADABLE, || reason(&why));
-            }
-            return;
-        }
+        let rules = rules_of(backend);
+        let unreadable = rules.map_or(&PAYLOAD_STRUCTURE, |rules| rules.unreadable);
+        let is_structure = core::ptr::eq(unreadable, &raw const PAYLOAD_STRUCTURE);
         // `payload-magic` reports another magic.
-        if backend.magic().is_some_and(|magic| !magic.is_in(&head)) {
+        if is_structure && backend.magic().is_some_and(|magic| !magic.is_in(&head)) {
             return;
         }
-        match prove(ForeignFormat::Payload(backend), subject, self.limits, bytes) {
+        let format = ForeignFormat::Payload(backend);
+        let judged = match rules {
+            Some(rules) => (rules.judge)(self, subject, bytes),
+            None => prove(format, subject, self.limits, bytes).map(|_| ()),
+        };
+        match judged {
             // Only this crate limits the number of sections.
-            Ok(_) | Err(Unreadable::Sections { .. }) => {}
+            Ok(()) | Err(Unreadable::Sections { .. }) => {}
             // The official runtimes of these backends were not run.
-            Err(why) => self.report(users, &PAYLOAD_STRUCTURE, || {
+            Err(why) if is_structure => self.report(users, unreadable, || {
                 format!("this is no payload of {}: {}", backend.name(), reason(&why))
             }),
+            Err(why) => self.report(users, unreadable, || reason(&why)),
         }
+    }
+
+    /// Returns the FlatBuffer or the graph of a payload, if it was read. Any other payload may request any key.
+    fn with_keys<T>(
+        &mut self,
+        read: Result<Option<T>, Unreadable>,
+    ) -> Result<Option<T>, Unreadable> {
+        self.requested.is_incomplete |= !matches!(read, Ok(Some(_)));
+        read
+    }
+
+    /// Returns the place of findings in a part of a payload that begins at `start` in the file.
+    fn place(&self, payload: &Subject<'_>, start: u64, part: &'static str) -> PartPlace<'j> {
+        PartPlace { delegate: self.delegate(payload.users.first()), start, part, path: &[] }
     }
 
     /// Reports a payload at the first delegate that has it.
@@ -426,23 +465,58 @@ fn reason(why: &Unreadable) -> String {
     }
 }
 
-/// Returns the path to a part of the graph `root` in a payload. `relative` is the path from the root,
-/// and `delegate` is `None` for a payload without a program.
-#[cold]
-#[inline(never)]
-fn path_in_graph(
-    delegate: Option<(&Plan<'_, '_>, u32)>,
-    root: &'static str,
-    relative: &[PathComponent],
-) -> Vec<PathComponent> {
-    let mut path = match delegate {
-        Some((plan, delegate)) => {
-            let mut path = plan.path(&payload_path(delegate));
-            path.push(PathComponent::Variant(root));
-            path
-        }
-        None => vec![PathComponent::Field(root)],
-    };
-    path.extend_from_slice(relative);
-    path
+/// The place of the findings in a part of a payload.
+#[derive(Clone, Copy)]
+struct PartPlace<'s> {
+    /// `None` for a payload without a program.
+    delegate: Option<DelegateOf<'s, 's, 's>>,
+    /// The start of the part in the file.
+    start: u64,
+    /// The name of the part: that of the root table of a graph, for example.
+    part: &'static str,
+    /// The path from the root of the part to what is judged.
+    path: &'s [PathComponent],
+}
+
+impl PartPlace<'_> {
+    /// Reports a finding at a table; `relative` is the path from what is judged.
+    fn find(
+        &self,
+        out: &mut Findings,
+        rule: &'static Rule,
+        table: Raw<'_>,
+        relative: &[PathComponent],
+        message: impl FnOnce() -> String,
+    ) {
+        let offset = self.start.saturating_add(table.pos().into());
+        out.find(rule, offset, || self.path(relative), message);
+    }
+
+    /// Reports a finding at byte `at` of the part.
+    fn find_byte(
+        &self,
+        out: &mut Findings,
+        rule: &'static Rule,
+        at: u64,
+        message: impl FnOnce() -> String,
+    ) {
+        out.find(rule, self.start.saturating_add(at), || self.path(&[]), message);
+    }
+
+    /// Returns the path to a place in the part.
+    #[cold]
+    #[inline(never)]
+    fn path(&self, relative: &[PathComponent]) -> Vec<PathComponent> {
+        let mut path = match self.delegate {
+            Some((plan, delegate)) => {
+                let mut path = plan.path(&payload_path(delegate));
+                path.push(PathComponent::Variant(self.part));
+                path
+            }
+            None => vec![PathComponent::Field(self.part)],
+        };
+        path.extend_from_slice(self.path);
+        path.extend_from_slice(relative);
+        path
+    }
 }

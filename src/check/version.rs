@@ -1,19 +1,19 @@
 //! Parses a release of the runtime, such as `0.7` or `1.3.1`.
 
-use core::fmt;
-
 use pte_core::release::{NEWEST_VERSION, Release};
 
-/// The reason why a text is no release of the runtime.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ReleaseError {
-    /// The text is not of the form `1.5` or `1.3.1`.
-    Syntax,
-    /// The number is before the first release, 0.1.
-    BeforeFirst,
-    /// The number is between the releases 0.7 and 1.0.
-    NoSuchRelease,
+pte_flat::errors! {
+    /// The reason why a text is no release of the runtime.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum ReleaseError {
+        /// The text is not of the form `1.5` or `1.3.1`.
+        Syntax => "expected a release such as 0.7 or {NEWEST_VERSION}";
+        /// The number is before the first release, 0.1.
+        BeforeFirst => "the first release is 0.1";
+        /// The number is between the releases 0.7 and 1.0.
+        NoSuchRelease => "no such release: 0.7 was followed by 1.0";
+    }
 }
 
 /// Parses a release such as `0.7` or `1.3.1`. The third number is ignored.
@@ -46,18 +46,6 @@ pub fn parse_release(text: &str) -> Result<Release, ReleaseError> {
         release => Ok(release),
     }
 }
-
-impl fmt::Display for ReleaseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Syntax => write!(f, "expected a release such as 0.7 or {NEWEST_VERSION}"),
-            Self::BeforeFirst => f.write_str("the first release is 0.1"),
-            Self::NoSuchRelease => f.write_str("no such release: 0.7 was followed by 1.0"),
-        }
-    }
-}
-
-impl core::error::Error for ReleaseError {}
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,6 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 
 use crate::error::{Error, wraps};
 use crate::model::Blob;
@@ -19,96 +18,64 @@ pub use pte::PteBuilder;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Segment(u32);
 
-/// An error in building a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// Two entries have the same key. A runtime would find only the first.
-    KeyTwice {
-        /// The key.
-        key: String,
-    },
-    /// The runtime does not know the dtype.
-    Dtype {
-        /// The key of the tensor.
-        key: String,
-        /// The dtype of the tensor.
-        scalar_type: ScalarType,
-    },
-    /// A size is negative, or the number of bytes exceeds 64 bits.
-    Sizes {
-        /// The key of the tensor.
-        key: String,
-    },
-    /// The tensor has more dimensions than the runtime supports: 16.
-    Rank {
-        /// The key of the tensor.
-        key: String,
-        /// The number of the tensor's dimensions.
-        rank: usize,
-    },
-    /// The dim order is not a permutation of the dimensions.
-    DimOrder {
-        /// The key of the tensor.
-        key: String,
-    },
-    /// The data has more or fewer bytes than the shape needs.
-    Size {
-        /// The key of the tensor.
-        key: String,
-        /// The number of bytes that the shape needs.
-        nbytes: u64,
-        /// The number of bytes in the data.
-        given: u64,
-    },
-    /// The alignment is 0.
-    Alignment,
-    /// The segment belongs to another builder.
-    Segment,
-    /// An entry of the converted file has no key, or an incomplete shape.
-    Incomplete {
-        /// The offset of the entry's table in that file.
-        offset: u64,
-    },
-    /// An entry of the converted file has an invalid reference to its data.
-    Broken(Error),
-    /// The file would have more than 2^32 segments or 2^64 bytes.
-    TooLarge,
-}
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::KeyTwice { key } => write!(f, "duplicate key {}", Quoted(key)),
-            Self::Dtype { key, scalar_type } => {
-                write!(f, "tensor {}: unknown dtype {}", Quoted(key), scalar_type.0)
-            }
-            Self::Sizes { key } => {
-                write!(f, "tensor {}: the size cannot be computed", Quoted(key))
-            }
-            Self::Rank { key, rank } => {
-                write!(f, "tensor {}: {rank} dimensions exceed the limit of 16", Quoted(key))
-            }
-            Self::DimOrder { key } => write!(
-                f,
-                "tensor {}: the dim order is not a permutation of the dimensions",
-                Quoted(key)
-            ),
-            Self::Size { key, nbytes, given } => {
-                write!(f, "tensor {}: the shape needs {nbytes} bytes, found {given}", Quoted(key))
-            }
-            Self::Alignment => f.write_str("invalid alignment 0"),
-            Self::Segment => f.write_str("the segment belongs to another builder"),
-            Self::Incomplete { offset } => {
-                write!(f, "the entry at {offset:#x} has no key or no complete shape")
-            }
-            Self::Broken(error) => write!(f, "{error}, at {}", error.place()),
-            Self::TooLarge => f.write_str("the file would exceed 2^32 segments or 2^64 bytes"),
-        }
+pte_flat::errors! {
+    /// An error in building a file.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum BuildError {
+        /// Two entries have the same key. A runtime would find only the first.
+        KeyTwice {
+            /// The key.
+            key: String,
+        } => "duplicate key {}", Quoted(key);
+        /// The runtime does not know the dtype.
+        Dtype {
+            /// The key of the tensor.
+            key: String,
+            /// The dtype of the tensor.
+            scalar_type: ScalarType,
+        } => "tensor {}: unknown dtype {}", Quoted(key), scalar_type.0;
+        /// A size is negative, or the number of bytes exceeds 64 bits.
+        Sizes {
+            /// The key of the tensor.
+            key: String,
+        } => "tensor {}: the size cannot be computed", Quoted(key);
+        /// The tensor has more dimensions than the runtime supports: 16.
+        Rank {
+            /// The key of the tensor.
+            key: String,
+            /// The number of the tensor's dimensions.
+            rank: usize,
+        } => "tensor {}: {rank} dimensions exceed the limit of 16", Quoted(key);
+        /// The dim order is not a permutation of the dimensions.
+        DimOrder {
+            /// The key of the tensor.
+            key: String,
+        } => "tensor {}: the dim order is not a permutation of the dimensions", Quoted(key);
+        /// The data has more or fewer bytes than the shape needs.
+        Size {
+            /// The key of the tensor.
+            key: String,
+            /// The number of bytes that the shape needs.
+            nbytes: u64,
+            /// The number of bytes in the data.
+            given: u64,
+        } => "tensor {}: the shape needs {nbytes} bytes, found {given}", Quoted(key);
+        /// The alignment is 0.
+        Alignment => "invalid alignment 0";
+        /// The segment belongs to another builder.
+        Segment => "the segment belongs to another builder";
+        /// An entry of the converted file has no key, or an incomplete shape.
+        Incomplete {
+            /// The offset of the entry's table in that file.
+            offset: u64,
+        } => "the entry at {offset:#x} has no key or no complete shape";
+        /// An entry of the converted file has an invalid reference to its data.
+        Broken(error: Error) => "{error}, at {}", error.place();
+        /// The file would have more than 2^32 segments or 2^64 bytes.
+        TooLarge => "the file would exceed 2^32 segments or 2^64 bytes";
     }
 }
-
-impl core::error::Error for BuildError {}
 
 wraps! { BuildError: Broken(Error) }
 

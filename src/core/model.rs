@@ -17,7 +17,6 @@
 //! as JSON.
 
 use alloc::vec::Vec;
-use core::fmt;
 
 use crate::error::wraps;
 use crate::file::header::{ExtendedHeader, FlatTensorHeader};
@@ -159,65 +158,69 @@ pub trait RootStruct: RootNode + Model {
     fn segment_indices(&mut self, each: &mut dyn FnMut(&mut u32));
 }
 
-/// An error in writing a model.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum ModelError {
-    /// The tables cannot be written.
-    Tables(WriteError),
-    /// The root and the model have different numbers of segments.
-    SegmentCount {
-        /// The number of segments in the root.
-        declared: usize,
-        /// The number of segments in the model.
-        given: usize,
-    },
-    /// The root and the model have different sizes for a segment.
-    SegmentSize {
-        /// The index of the segment.
-        index: usize,
-        /// The size in the root.
-        declared: u64,
-        /// The size in the model.
-        given: u64,
-    },
-    /// Two segments overlap.
-    SegmentOverlap {
-        /// The index of the later segment.
-        index: usize,
-        /// The start of that segment, counted from the start of all segments.
-        offset: u64,
-        /// The end of the segment before it.
-        end: u64,
-    },
-    /// The header is missing, although the file has data or is a `.ptd`.
-    HeaderMissing,
-    /// The header is longer than its chunk, or the chunk would misalign the tables.
-    HeaderRoom {
-        /// The length of the header.
-        length: u32,
-        /// The length of the chunk, which is the header with padding.
-        chunk: u32,
-    },
-    /// The header is in front of the FlatBuffer, but the file is not an old `.ptd`.
-    HeaderInFront,
-    /// The tables of an old `.ptd` would also be valid as tables of a current one.
-    Polyglot,
-    /// The tables come from a newer writer, and their unknown parts would be lost.
-    Unknown(Unknown),
-    /// Memory is short.
-    Memory(MemoryError),
-    /// The file is longer than 2^64 − 1 bytes.
-    TooLarge,
-    /// The tables are longer than allowed.
-    TablesLimit {
-        /// The limit in bytes.
-        limit: u64,
-    },
-    /// The written file would be many times longer than its contents. Shared bytes count once.
-    Amplified(Amplified),
-    /// Bytes could not be read from their source.
-    Read(ReadError),
+pte_flat::errors! {
+    /// An error in writing a model.
+    #[derive(Debug)]
+    #[non_exhaustive]
+    pub enum ModelError {
+        /// The tables cannot be written.
+        Tables(error: WriteError) => "{error}";
+        /// The root and the model have different numbers of segments.
+        SegmentCount {
+            /// The number of segments in the root.
+            declared: usize,
+            /// The number of segments in the model.
+            given: usize,
+        } => "the root has {declared} segments, the model {given}";
+        /// The root and the model have different sizes for a segment.
+        SegmentSize {
+            /// The index of the segment.
+            index: usize,
+            /// The size in the root.
+            declared: u64,
+            /// The size in the model.
+            given: u64,
+        } => "the root says {declared} bytes for segment {index}, which has {given}";
+        /// Two segments overlap.
+        SegmentOverlap {
+            /// The index of the later segment.
+            index: usize,
+            /// The start of that segment, counted from the start of all segments.
+            offset: u64,
+            /// The end of the segment before it.
+            end: u64,
+        } => "segment {index} begins at {offset}, and the one in front ends at {end}";
+        /// The header is missing, although the file has data or is a `.ptd`.
+        HeaderMissing => "data needs a header to say where it is, as does any .ptd";
+        /// The header is longer than its chunk, or the chunk would misalign the tables.
+        HeaderRoom {
+            /// The length of the header.
+            length: u32,
+            /// The length of the chunk, which is the header with padding.
+            chunk: u32,
+        } => "a header of {length} bytes in {chunk}: room for it, in whole 8 bytes";
+        /// The header is in front of the FlatBuffer, but the file is not an old `.ptd`.
+        HeaderInFront => "a header in front of the FlatBuffer is that of an old .ptd: others have it inside";
+        /// The tables of an old `.ptd` would also be valid as tables of a current one.
+        Polyglot =>
+            "the tables would read as those of a current .ptd: segments, or another tensor_alignment, distinguish them";
+        /// The tables come from a newer writer, and their unknown parts would be lost.
+        Unknown(of: Unknown) =>
+            "{} fields and {} members of unions of a newer writer would be lost", of.fields, of.members;
+        /// Memory is short.
+        Memory(error: MemoryError) => "{error}";
+        /// The file is longer than 2^64 − 1 bytes.
+        TooLarge => "the file would be longer than a file can be";
+        /// The tables are longer than allowed.
+        TablesLimit {
+            /// The limit in bytes.
+            limit: u64,
+        } => "the tables take more than the {limit} bytes allowed";
+        /// The written file would be many times longer than its contents. Shared bytes count once.
+        Amplified(error: Amplified) => "{error}";
+        /// Bytes could not be read from their source.
+        Read(error: ReadError) => "{error}";
+    }
 }
 
 impl Container<'_> {
@@ -246,49 +249,6 @@ impl HeaderForm {
         }
     }
 }
-
-impl fmt::Display for ModelError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Tables(error) => error.fmt(f),
-            Self::SegmentCount { declared, given } => {
-                write!(f, "the root has {declared} segments, the model {given}")
-            }
-            Self::SegmentSize { index, declared, given } => {
-                write!(f, "the root says {declared} bytes for segment {index}, which has {given}")
-            }
-            Self::SegmentOverlap { index, offset, end } => {
-                write!(f, "segment {index} begins at {offset}, and the one in front ends at {end}")
-            }
-            Self::HeaderMissing => {
-                f.write_str("data needs a header to say where it is, as does any .ptd")
-            }
-            Self::HeaderRoom { length, chunk } => {
-                write!(f, "a header of {length} bytes in {chunk}: room for it, in whole 8 bytes")
-            }
-            Self::HeaderInFront => f.write_str(
-                "a header in front of the FlatBuffer is that of an old .ptd: others have it inside",
-            ),
-            Self::Polyglot => f.write_str(
-                "the tables would read as those of a current .ptd: segments, or another \
-                 tensor_alignment, distinguish them",
-            ),
-            Self::Unknown(Unknown { fields, members }) => write!(
-                f,
-                "{fields} fields and {members} members of unions of a newer writer would be lost"
-            ),
-            Self::Memory(error) => error.fmt(f),
-            Self::TooLarge => f.write_str("the file would be longer than a file can be"),
-            Self::TablesLimit { limit } => {
-                write!(f, "the tables take more than the {limit} bytes allowed")
-            }
-            Self::Amplified(error) => error.fmt(f),
-            Self::Read(error) => error.fmt(f),
-        }
-    }
-}
-
-impl core::error::Error for ModelError {}
 
 wraps! { ModelError: Memory(MemoryError), Amplified(Amplified), Read(ReadError) }
 

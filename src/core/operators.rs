@@ -11,23 +11,21 @@ use pte_schema::program::view::{ExecutionPlan, KernelCall, Operator};
 
 pub mod contracts;
 mod kernel;
+mod kernels;
 mod kind;
 mod library;
-mod names;
 mod registered;
 mod registration;
 mod scalar;
 pub mod selected;
-mod table;
 pub mod usage;
 mod yaml;
 
 pub use kernel::{Copied, Hazard, Kernel, OLDEST};
+pub use kernels::{KERNELS, argument_names, kernel, rearranges};
 pub use kind::{Gives, Kind, Kinds};
 pub use library::{LIBRARIES, Library};
-pub use names::argument_names;
 pub use scalar::{LOCAL_SCALAR_DENSE, Scalar};
-pub use table::{KERNELS, kernel, rearranges};
 
 /// What is known of each operator of a method, by operator index.
 #[derive(Debug)]

@@ -24,7 +24,7 @@ mod contents;
 #[cfg(feature = "json")]
 pub mod coreml;
 pub mod ethosu;
-mod format;
+mod flatbuffer;
 pub mod graph;
 mod id_map;
 mod layout;
@@ -58,7 +58,7 @@ pub use unreadable::Unreadable;
 pub use xnnpack::uses::ConstantUses;
 
 /// The backends whose payloads have known tables. The others have sections ([`Sections`]), or are opaque.
-static FORMATS: [&format::Format; 5] =
+static FLATBUFFER_FORMATS: [&flatbuffer::FlatBufferFormat; 5] =
     [&xnnpack::form::FORMAT, &vulkan::FORMAT, &tosa::FORMAT, &native::FORMAT, &mlx::FORMAT];
 
 /// The backends whose payloads have a graph without such tables.
@@ -139,7 +139,7 @@ impl Backend {
     /// Returns what documents show of the graphs in payloads of the backend; `None` if their tables are not known.
     pub fn graph_detail(self) -> Option<graph::Detail> {
         let model = || model::Model::of(self).map(|model| model.detail);
-        format::Format::of(self).map(|format| format.detail).or_else(model)
+        flatbuffer::FlatBufferFormat::of(self).map(|format| format.detail).or_else(model)
     }
 }
 

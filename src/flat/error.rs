@@ -44,6 +44,41 @@ impl From<u32> for PathComponent {
     }
 }
 
+/// Declares an error as an enum: behind each variant is its message, with the arguments that are no fields. A variant
+/// that holds one value has a name for it.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! errors {
+    (
+        $(#[$meta:meta])*
+        pub enum $Error:ident { $(
+            $(#[$vmeta:meta])*
+            $Variant:ident
+            $({ $( $(#[$fmeta:meta])* $field:ident: $Field:ty ),* $(,)? })?
+            $(($value:ident: $Value:ty))?
+            => $message:literal $(, $arg:expr)*;
+        )* }
+    ) => {
+        $(#[$meta])*
+        pub enum $Error { $(
+            $(#[$vmeta])*
+            $Variant $({ $( $(#[$fmeta])* $field: $Field ),* })? $(($Value))?,
+        )* }
+
+        impl core::fmt::Display for $Error {
+            #[allow(unused_doc_comments, unused_variables, reason = "of variants and their fields")]
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                match self { $(
+                    $(#[$vmeta])*
+                    Self::$Variant $({ $($field),* })? $(($value))? => write!(f, $message $(, $arg)*),
+                )* }
+            }
+        }
+
+        impl core::error::Error for $Error {}
+    };
+}
+
 /// Makes a path of fields, by their names, and indices: `path!["scene", "bodies", nth]`.
 #[macro_export]
 macro_rules! path {

@@ -2,26 +2,28 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 use core::mem::size_of;
 
 use crate::bytes::wide;
 use crate::desc::TableDesc;
 use crate::limits::{MODEL_BYTES, MODEL_FLOOR};
 
-/// An error in allocating memory for a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum MemoryError {
-    /// The model exceeds its memory budget.
-    Budget {
-        /// The budget in bytes.
-        budget: u64,
-        /// The bytes counted until the budget was exceeded.
-        needed: u64,
-    },
-    /// The system has no memory left.
-    OutOfMemory,
+crate::errors! {
+    /// An error in allocating memory for a model.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum MemoryError {
+        /// The model exceeds its memory budget.
+        Budget {
+            /// The budget in bytes.
+            budget: u64,
+            /// The bytes counted until the budget was exceeded.
+            needed: u64,
+        } =>
+            "the tables would take at least {needed} bytes of memory: the limit for an input of this length is {budget}";
+        /// The system has no memory left.
+        OutOfMemory => "out of memory";
+    }
 }
 
 /// Counts and allocates the memory of one model.
@@ -159,21 +161,6 @@ fn written(len: u64) -> u64 {
 /// The memory of a vector or string besides its elements: its length and padding when written, and
 /// the overhead of an allocation.
 const OF_VECTOR: u64 = 8 * 2 + 24;
-
-impl fmt::Display for MemoryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Budget { budget, needed } => write!(
-                f,
-                "the tables would take at least {needed} bytes of memory: the limit for an input of \
-                 this length is {budget}"
-            ),
-            Self::OutOfMemory => f.write_str("out of memory"),
-        }
-    }
-}
-
-impl core::error::Error for MemoryError {}
 
 impl From<alloc::collections::TryReserveError> for MemoryError {
     fn from(_: alloc::collections::TryReserveError) -> Self {

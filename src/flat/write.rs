@@ -6,7 +6,6 @@
 //! default are left out, and padding is zero (format.md §0.1). The output depends only on the
 //! tables and the [`WriterLayout`].
 
-use core::fmt;
 use core::ops::ControlFlow::{self, Break, Continue};
 
 use alloc::vec::Vec;
@@ -25,21 +24,23 @@ pub use layout::WriterLayout;
 use sink::{Reversed, Sink};
 use vtables::{Vtable, Vtables};
 
-/// The reason why tables cannot be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum WriteError {
-    /// The buffer would exceed FlatBuffers' limit of 2^31 − 1 bytes.
-    TooLarge,
-    /// The table is not the root of the schema.
-    WrongRoot {
-        /// The name of the schema's root.
-        wanted: &'static str,
-        /// The name of the given table.
-        found: &'static str,
-    },
-    /// The system has no memory left for the bytes.
-    OutOfMemory,
+crate::errors! {
+    /// The reason why tables cannot be written.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum WriteError {
+        /// The buffer would exceed FlatBuffers' limit of 2^31 − 1 bytes.
+        TooLarge => "the tables take more than {MAX_SIZE} bytes";
+        /// The table is not the root of the schema.
+        WrongRoot {
+            /// The name of the schema's root.
+            wanted: &'static str,
+            /// The name of the given table.
+            found: &'static str,
+        } => "wrong root table: expected {wanted}, found {found}";
+        /// The system has no memory left for the bytes.
+        OutOfMemory => "out of memory";
+    }
 }
 
 /// Writes a whole FlatBuffer: the offset of `root`, the identifier, `chunk` at byte 8, and the
@@ -80,20 +81,6 @@ pub fn write_within(
         Break(()) => Err(writer.error.unwrap_or(WriteError::OutOfMemory)),
     }
 }
-
-impl fmt::Display for WriteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooLarge => write!(f, "the tables take more than {MAX_SIZE} bytes"),
-            Self::WrongRoot { wanted, found } => {
-                write!(f, "wrong root table: expected {wanted}, found {found}")
-            }
-            Self::OutOfMemory => f.write_str("out of memory"),
-        }
-    }
-}
-
-impl core::error::Error for WriteError {}
 
 /// Writes tables into a sink. A function breaks if the writer or the sink fails.
 struct Writer<'l, S> {

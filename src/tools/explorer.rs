@@ -43,7 +43,7 @@ use crate::tensors::TensorRow;
 mod constants;
 mod data;
 mod findings;
-mod layers;
+mod namespaces;
 mod node;
 mod overlay;
 mod payload;

@@ -26,7 +26,6 @@ use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
-use core::fmt;
 
 use pte_core::method::instructions;
 use pte_core::payload::{Tables, TablesPlace, Unreadable};
@@ -119,28 +118,30 @@ pub struct Time {
     pub longest: u64,
 }
 
-/// Why a program and a profile do not belong together.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Mismatch {
-    /// The method has no such instruction.
-    Instruction {
-        /// The index of the chain.
-        chain: u32,
-        /// The index in the chain.
-        instruction: u32,
-    },
-    /// The instruction calls another operator.
-    Operator {
-        /// The index of the chain.
-        chain: u32,
-        /// The index in the chain.
-        instruction: u32,
-        /// The name in the program.
-        program: UntrustedString,
-        /// The name in the profile.
-        profile: UntrustedString,
-    },
+pte_flat::errors! {
+    /// Why a program and a profile do not belong together.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum Mismatch {
+        /// The method has no such instruction.
+        Instruction {
+            /// The index of the chain.
+            chain: u32,
+            /// The index in the chain.
+            instruction: u32,
+        } => "the method has no instruction {instruction} in chain {chain}";
+        /// The instruction calls another operator.
+        Operator {
+            /// The index of the chain.
+            chain: u32,
+            /// The index in the chain.
+            instruction: u32,
+            /// The name in the program.
+            program: UntrustedString,
+            /// The name in the profile.
+            profile: UntrustedString,
+        } => "instruction {instruction} of chain {chain} calls {program} in the method, and {profile} in the profile";
+    }
 }
 
 /// The times of all executions of an instruction.
@@ -330,23 +331,6 @@ impl InstructionTime {
         }
     }
 }
-
-impl fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Instruction { chain, instruction } => {
-                write!(f, "the method has no instruction {instruction} in chain {chain}")
-            }
-            Self::Operator { chain, instruction, program, profile } => write!(
-                f,
-                "instruction {instruction} of chain {chain} calls {program} in the method, \
-                 and {profile} in the profile"
-            ),
-        }
-    }
-}
-
-impl core::error::Error for Mismatch {}
 
 impl Time {
     /// Adds one time.

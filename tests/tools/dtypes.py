@@ -104,7 +104,7 @@ def parse(text):
 
 def calls():
     """The sound call of each operator: its name, its arguments and its tensors, the first that is read in front."""
-    table = (ROOT / "src/core/operators/table.rs").read_text()
+    table = (ROOT / "src/core/operators/kernels.rs").read_text()
     for name, letters in re.findall(r'^    "([^"]+)" "([^"]+)"', table, re.MULTILINE):
         LETTERS[name] = letters
     for line in (ROOT / "fuzz/calls.txt").read_text().splitlines():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the letters and dtypes of the rows of src/core/operators/table.rs from wheels of the official runtime.
+"""Writes the letters and dtypes of the rows of src/core/operators/kernels.rs from wheels of the official runtime.
 
     python tests/tools/kernels.py [1.2=dtypes-1.2.txt …]
 
@@ -11,8 +11,9 @@ in its output becomes a letter. The primitive operators are hand-written C++, so
 written here, and held against the names in libexecutorch.so and the schemas in Python.
 
 The dtypes come from the outputs of tests/tools/dtypes.py, one a release, the oldest in front. Without
-them the rows keep theirs. The rest of a row (the release that brought the operator, its contract, the arguments
-that must not share memory, and what it copies) is written by hand, and kept. A new operator gets a new row.
+them the rows keep theirs. The rest of a row (the names of the arguments, the release that brought the operator, its
+contract, the arguments that must not share memory, and what it copies) is written by hand, and kept. A new operator
+gets a new row, without names.
 """
 
 import ast
@@ -97,8 +98,8 @@ PRIMITIVE = {
     "executorch_prim::trunc.Scalar": "d#",
 }
 
-TABLE = Path(__file__).parents[2] / "src/core/operators/table.rs"
-ROW = re.compile(r'^    "([^"]+)" "([^"]+)"([^;]*);\n', re.MULTILINE)
+TABLE = Path(__file__).parents[2] / "src/core/operators/kernels.rs"
+ROW = re.compile(r'^    "([^"]+)" "([^"]+)"\s+"([^"]*)"([^;]*);\n', re.MULTILINE)
 
 # The sets of dtypes that many kernels take, by their names in src/core/operators/kernel.rs.
 SETS = {
@@ -118,8 +119,8 @@ def main():
         letters[name] = "h" + letters[name][1:]
     dtypes = [(release, masks(path)) for release, path in (arg.split("=") for arg in sys.argv[1:])]
     text = TABLE.read_text()
-    kept = {name: re.split(r",\s*(?=\w+:)", rest.strip()) for name, _, rest in ROW.findall(text)}
-    rows = [row(name, letters[name], kept.get(name, []), dtypes) for name in sorted(letters)]
+    kept = {name: (names, re.split(r",\s*(?=\w+:)", rest.strip())) for name, _, names, rest in ROW.findall(text)}
+    rows = [row(name, letters[name], kept.get(name, ("", [])), dtypes) for name in sorted(letters)]
     start = text.index("kernels! {\n") + len("kernels! {\n")
     end = text.index("};\n", start)
     TABLE.write_text(text[:start] + "".join(rows) + text[end:])
@@ -131,8 +132,9 @@ def masks(path):
     return {name: (int(taken, 16), int(aborts, 16)) for name, taken, aborts in lines}
 
 
-def row(name, letters, fields, dtypes):
+def row(name, letters, kept, dtypes):
     """A row, with the dtypes of each release at which they change."""
+    names, fields = kept
     fields = [field for field in fields if field]
     if dtypes:
         changes = []
@@ -147,11 +149,14 @@ def row(name, letters, fields, dtypes):
         fields = [field for field in fields if not field.startswith("dtypes")]
         fields += [f"dtypes: {first}"] if first != "0x0" else []
         fields += ["dtypes_since: &[" + ", ".join(f"(({release}), {mask})" for release, mask in later) + "]"] if later else []
-    start, rest = f'    "{name}" "{letters}"', ", ".join(fields)
-    line = f"{start} {rest}".rstrip() + ";\n"
-    if len(line) <= 121:
-        return line
-    return f"{start}\n        {rest};\n"
+    lines = [f'    "{name}" "{letters}"']
+    for part in filter(None, [f'"{names}"', ", ".join(fields)]):
+        # With the semicolon, a line has at most 120 columns.
+        if len(lines[-1]) + 1 + len(part) <= 119:
+            lines[-1] += " " + part
+        else:
+            lines.append("        " + part)
+    return "\n".join(lines) + ";\n"
 
 
 def generated(functions, custom):

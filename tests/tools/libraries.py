@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes src/core/operators/registered.rs: the operators of each kernel library of upstream.
+"""Writes src/core/operators/registered.rs: the operators of the kernel libraries of upstream. Those of prim, portable
+and quantized are in src/core/operators/kernels.rs, and compared with it.
 
     python tests/tools/libraries.py EXECUTORCH 1.0=v1.0.1 1.1=v1.1.0 1.2=v1.2.0 1.3=v1.3.1 1.4=v1.4.1 1.5=main
 
@@ -27,6 +28,18 @@ LIBRARIES = {
 
 TARGET = Path(__file__).parents[2] / "src/core/operators/registered.rs"
 
+# The libraries whose operators follow from the list of kernels, with the rule of src/core/operators/library.rs.
+OF_TABLE = ["PRIM", "PORTABLE", "QUANTIZED"]
+KERNELS, RULE = (TARGET.with_name(name).read_text() for name in ["kernels.rs", "library.rs"])
+SINCE = {
+    name: tuple(map(int, match.groups())) if (match := re.search(r"\bsince: \((\d+), (\d+)\)", rest)) else (0, 0)
+    for name, rest in re.findall(r'^    "([^"]+)" "[^"]+"\s+"[^"]*"([^;]*);$', KERNELS, re.MULTILINE)
+}
+PRIM_OF_ATEN, NOT_PORTABLE = (
+    re.findall(r'"([^"]+)"', re.search(rf"static {name}: [^=]*=([^;]*);", RULE)[1])
+    for name in ["PRIM_OF_ATEN", "NOT_PORTABLE"]
+)
+
 
 def main():
     clone, *releases = sys.argv[1:]
@@ -35,10 +48,34 @@ def main():
     for library, files in LIBRARIES.items():
         found = [(release, {name for file in files for name in operators(clone, tag, file)}) for release, tag in releases]
         assert any(names for _, names in found), library
-        rows = [row(name, found) for name in sorted(set().union(*(names for _, names in found)))]
+        names = sorted(set().union(*(names for _, names in found)))
+        if library in OF_TABLE:
+            compare(library, names, found)
+            continue
+        rows = [row(name, found) for name in names]
         text += f"\n/// The operators of the library {library.lower()}.\n"
         text += f"pub(super) static {library}: &[Registered] = rows! {{\n" + "".join(rows) + "};\n"
     TARGET.write_text(text)
+
+
+def of_table(name):
+    """As in src/core/operators/library.rs."""
+    namespace = name.split("::")[0]
+    if namespace == "executorch_prim" or name in PRIM_OF_ATEN:
+        return "PRIM"
+    if namespace == "quantized_decomposed":
+        return "QUANTIZED"
+    return None if name in NOT_PORTABLE else "PORTABLE"
+
+
+def compare(library, names, found):
+    """Compares the operators of a library, and their first releases, with the list of kernels."""
+    expected = {name: since for name, since in SINCE.items() if of_table(name) == library}
+    assert expected.keys() == set(names), (library, expected.keys() ^ set(names))
+    releases = [tuple(map(int, release.split("."))) for release, _ in found]
+    for name, since in expected.items():
+        has = [name in names for _, names in found]
+        assert has == [release >= since for release in releases], (library, name, has)
 
 
 def row(name, found):
@@ -77,7 +114,8 @@ def git(clone, *arguments):
 REGISTERED = re.compile(r'(?:EXECUTORCH_LIBRARY\(\s*(\w+),\s*|\bKernel\(\s*)"([\w.:]+)"')
 
 HEAD = """\
-//! The operators of each kernel library of upstream. `tests/tools/libraries.py` writes this file from a clone.
+//! The operators of the kernel libraries of upstream that do not follow from the list of kernels.
+//! `tests/tools/libraries.py` writes this file from a clone.
 
 use super::registration::{Registered, rows};
 """

@@ -7,14 +7,14 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use core::ops::Range;
 
-use super::{BackendRules, Bytes, Judge, Subject, path_in_graph, reason};
+use super::{BackendRules, Bytes, Judge, PartPlace, Subject, reason};
 use crate::rule::{Rule, rules};
 use crate::site::Plan;
+use pte_core::Backend;
 use pte_core::payload::coreml::mil::{Constant, Model};
 use pte_core::payload::coreml::{Blob, Metadata, Package};
 use pte_core::payload::graph::Datatype;
 use pte_core::payload::{Section, Sections, Unreadable};
-use pte_core::{Backend, ForeignFormat};
 use pte_flat::bytes::{len_of, u32_at};
 use pte_flat::cost;
 use pte_flat::quoted::Quoted;
@@ -54,7 +54,7 @@ rules! {
 }
 
 pub(super) const JUDGED: BackendRules =
-    BackendRules { backend: Backend::CoreMl, rules: RULES, has_keys: true, judge };
+    BackendRules { unreadable: &COREML_ARCHIVE, ..BackendRules::of(Backend::CoreMl, RULES, judge) };
 
 /// Judges a payload. Every fault is a finding of the rules here, unless the payload has no delegate to report it at.
 fn judge(
@@ -62,20 +62,12 @@ fn judge(
     payload: &Subject<'_>,
     bytes: &mut Bytes<'_>,
 ) -> Result<(), Unreadable> {
-    let file = payload.start..payload.start.saturating_add(payload.len);
-    let Some(sections) = sections(&file, bytes) else { return Ok(()) };
-    let sections = match sections {
-        Err(Unreadable::Sections { .. }) => return Ok(()),
-        Err(why) if payload.users.is_empty() => return Err(why),
-        Err(why) => {
-            judge.report(payload.users, &COREML_ARCHIVE, || reason(&why));
-            return Ok(());
-        }
-        Ok(sections) => sections,
-    };
+    let Some(sections) = payload.sections(Backend::CoreMl, bytes) else { return Ok(()) };
+    let sections = sections?;
     let reference = sections.sections.iter().find(|section| section.name == "reference");
     let Some(reference) = reference else {
-        return archive(&mut Site { judge, payload, start: payload.start }, sections, bytes);
+        let place = judge.place(payload, payload.start, "model");
+        return archive(&mut Site { judge, payload, place }, sections, bytes);
     };
     let Some((file, key)) = referred(judge, reference) else {
         judge.report(payload.users, &COREML_ARCHIVE, || {
@@ -86,7 +78,9 @@ fn judge(
     };
     judge.requested.add(core::iter::once(key.as_str()));
     let Some(file) = file else { return Ok(()) };
-    match self::sections(&file, bytes) {
+    let subject =
+        Subject { users: payload.users, start: file.start, head: &[], len: len_of(&file) };
+    match subject.sections(Backend::CoreMl, bytes) {
         None | Some(Err(Unreadable::Sections { .. })) => Ok(()),
         Some(Err(why)) => {
             judge.report(payload.users, &COREML_ARCHIVE, || {
@@ -95,17 +89,10 @@ fn judge(
             Ok(())
         }
         Some(Ok(sections)) => {
-            archive(&mut Site { judge, payload, start: file.start }, sections, bytes)
+            let place = judge.place(payload, file.start, "model");
+            archive(&mut Site { judge, payload, place }, sections, bytes)
         }
     }
-}
-
-/// Finds the files of a payload in a range of the file; `None` if its bytes are not in memory.
-fn sections(file: &Range<u64>, bytes: &mut Bytes<'_>) -> Option<Result<Sections, Unreadable>> {
-    let at = |pos: u64| file.start.saturating_add(pos);
-    let len = len_of(file);
-    let read = |part: Range<u64>| bytes.read(at(part.start)..at(part.end)).ok_or(());
-    Sections::of_file(ForeignFormat::Payload(Backend::CoreMl), len, read).ok()?
 }
 
 /// Returns the range of the named data with a model, and its key; `None` if the data is missing. Data of a `.ptd` has
@@ -128,17 +115,13 @@ fn referred(
 struct Site<'r, 's, 'j, 'd, 'p, 'a> {
     judge: &'r mut Judge<'j, 'd, 'p, 'a>,
     payload: &'r Subject<'s>,
-    /// The start of the file system in the file.
-    start: u64,
+    place: PartPlace<'j>,
 }
 
 impl Site<'_, '_, '_, '_, '_, '_> {
     /// Reports a finding at a position of the file system.
     fn find(&mut self, rule: &'static Rule, at: u64, message: impl FnOnce() -> String) {
-        let offset = self.start.saturating_add(at);
-        let delegate = self.judge.delegate(self.payload.users.first());
-        let path = || path_in_graph(delegate, "model", &[]);
-        self.judge.out.find(rule, offset, path, message);
+        self.place.find_byte(self.judge.out, rule, at, message);
     }
 }
 
@@ -148,7 +131,7 @@ fn archive(
     sections: Sections,
     bytes: &mut Bytes<'_>,
 ) -> Result<(), Unreadable> {
-    let (start, package) = (site.start, Package::new(sections));
+    let (start, package) = (site.place.start, Package::new(sections));
     let mut read = |range: Range<u64>| {
         bytes.read(start.saturating_add(range.start)..start.saturating_add(range.end))
     };

@@ -7,7 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::{BackendRules, Bytes, Judge, Subject, path_in_graph, reason};
+use super::{BackendRules, Bytes, Judge, PartPlace, Subject};
 use crate::rule::{Rule, rules};
 use crate::site::{Plan, nbytes};
 use pte_core::Backend;
@@ -37,8 +37,11 @@ rules! {
         Misreads ["11.13"];
 }
 
-pub(super) const JUDGED: BackendRules =
-    BackendRules { backend: Backend::EthosU, rules: RULES, has_keys: false, judge };
+pub(super) const JUDGED: BackendRules = BackendRules {
+    unreadable: &ETHOSU_STREAM,
+    has_keys: false,
+    ..BackendRules::of(Backend::EthosU, RULES, judge)
+};
 
 /// Judges a payload.
 fn judge(
@@ -46,18 +49,9 @@ fn judge(
     payload: &Subject<'_>,
     bytes: &mut Bytes<'_>,
 ) -> Result<(), Unreadable> {
-    let sections = match payload.sections(Backend::EthosU, bytes) {
-        // Only this crate limits the number of sections.
-        None | Some(Err(Unreadable::Sections { .. })) => return Ok(()),
-        Some(Err(why)) if payload.users.is_empty() => return Err(why),
-        Some(Err(why)) => {
-            judge.report(payload.users, &ETHOSU_STREAM, || reason(&why));
-            return Ok(());
-        }
-        Some(Ok(sections)) => sections,
-    };
-    let blocks = Blocks::new(&sections);
-    let mut site = Site { judge, payload };
+    let Some(sections) = payload.sections(Backend::EthosU, bytes) else { return Ok(()) };
+    let blocks = Blocks::new(&sections?);
+    let mut site = Site { place: judge.place(payload, payload.start, "commands"), judge, payload };
     let ports = [site.ports(&blocks, 0, bytes), site.ports(&blocks, 1, bytes)];
     if let [Some(inputs), Some(outputs)] = ports {
         let count = inputs.len().saturating_add(outputs.len());
@@ -112,6 +106,7 @@ fn outside(access: &Access, blocks: &Blocks) -> Option<String> {
 
 /// A payload, and the place of its findings.
 struct Site<'r, 's, 'j, 'd, 'p, 'a> {
+    place: PartPlace<'j>,
     judge: &'r mut Judge<'j, 'd, 'p, 'a>,
     payload: &'r Subject<'s>,
 }
@@ -123,10 +118,7 @@ impl Site<'_, '_, '_, '_, '_, '_> {
 
     /// Reports a finding at a position of the payload.
     fn find(&mut self, rule: &'static Rule, at: u64, message: impl FnOnce() -> String) {
-        let offset = self.payload.start.saturating_add(at);
-        let delegate = self.judge.delegate(self.payload.users.first());
-        let path = || path_in_graph(delegate, "commands", &[]);
-        self.judge.out.find(rule, offset, path, message);
+        self.place.find_byte(self.judge.out, rule, at, message);
     }
 
     /// Reads the inputs (0) or outputs (1), and judges their places.

@@ -3,14 +3,12 @@
 //!
 //! A stage with findings ends the judgement of the graph, since the later ones rely on it.
 
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::{BackendRules, Bytes, Judge, NamedSizes, Subject};
+use super::{BackendRules, Bytes, Judge, NamedSizes, PartPlace, Subject};
 use crate::report::Findings;
-use crate::rule::{Rule, rules};
-use crate::site::Plan;
+use crate::rule::rules;
 use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::payload::Unreadable;
 use pte_core::payload::mlx::OperandKind;
@@ -101,11 +99,8 @@ rules! {
 
 /// A graph that is being judged, and the place of its findings.
 struct Site<'s, 'p> {
-    /// The method and the index of the delegate; `None` for a payload without a program.
-    pub(super) delegate: Option<(&'s Plan<'s, 's>, u32)>,
-    /// The start of the graph in the file.
-    pub(super) start: u64,
-    pub(super) graph: MLXGraph<'p>,
+    place: PartPlace<'s>,
+    graph: MLXGraph<'p>,
 }
 
 /// The numbers of tensors, values and chains of a graph. Indices must be less than these.
@@ -144,24 +139,21 @@ impl Counts {
     }
 }
 
-pub(super) const JUDGED: BackendRules =
-    BackendRules { backend: Backend::Mlx, rules: RULES, has_keys: true, judge: judge_payload };
+pub(super) const JUDGED: BackendRules = BackendRules::of(Backend::Mlx, RULES, judge);
 
 /// Judges a payload: its header and its graph, and then the calls of its delegates.
-fn judge_payload(
+fn judge(
     judge: &mut Judge<'_, '_, '_, '_>,
     payload: &Subject<'_>,
     bytes: &mut Bytes<'_>,
 ) -> Result<(), Unreadable> {
-    // Until the graph is read, it may request any key.
-    let was_incomplete = core::mem::replace(&mut judge.requested.is_incomplete, true);
-    let Some(flatbuffer) = payload.flatbuffer(Backend::Mlx, bytes)? else { return Ok(()) };
-    let start = flatbuffer.start;
-    let Some(graph) = flatbuffer.tables(judge.limits)?.root_as() else { return Ok(()) };
-    judge.requested.is_incomplete = was_incomplete;
+    let flatbuffer = judge.with_keys(payload.flatbuffer(Backend::Mlx, bytes))?;
+    let Some(flatbuffer) = flatbuffer else { return Ok(()) };
+    let Some(graph) = judge.with_keys(flatbuffer.root(judge.limits))? else { return Ok(()) };
     judge.requested.add(tensors::named(graph).filter_map(|(_, slot)| slot.name()));
-    let site = Site { delegate: judge.delegate(payload.users.first()), start, graph };
-    if !self::judge(&site, judge.named, judge.out) {
+    let place = judge.place(payload, flatbuffer.start, MLXGraph::DESC.name);
+    let site = Site { place, graph };
+    if !judge_graph(&site, judge.named, judge.out) {
         return Ok(());
     }
     for ((plan, _), instruction, call) in judge.calls(payload.users) {
@@ -171,7 +163,7 @@ fn judge_payload(
 }
 
 /// Judges a graph by itself. Returns whether it has no finding.
-fn judge(site: &Site<'_, '_>, named: &NamedSizes<'_>, out: &mut Findings) -> bool {
+fn judge_graph(site: &Site<'_, '_>, named: &NamedSizes<'_>, out: &mut Findings) -> bool {
     let (graph, counts) = (site.graph, &Counts::new(site.graph));
     let mut found = out.another();
     site.sizes(counts, &mut found);
@@ -197,20 +189,6 @@ fn judge(site: &Site<'_, '_>, named: &NamedSizes<'_>, out: &mut Findings) -> boo
 }
 
 impl<'p> Site<'_, 'p> {
-    /// Reports a finding at a table of the graph; `relative` is the path from its root.
-    fn find(
-        &self,
-        out: &mut Findings,
-        rule: &'static Rule,
-        at: Raw<'p>,
-        relative: &[PathComponent],
-        message: impl FnOnce() -> String,
-    ) {
-        let offset = self.start.saturating_add(at.pos().into());
-        let path = || super::path_in_graph(self.delegate, MLXGraph::DESC.name, relative);
-        out.find(rule, offset, path, message);
-    }
-
     /// Judges the lengths of the lists that the loader allocates.
     fn sizes(&self, counts: &Counts, out: &mut Findings) {
         let graph = self.graph;
@@ -227,7 +205,7 @@ impl<'p> Site<'_, 'p> {
             ("tensor_meta", graph.tensor_meta().map_or(0, |list| wide(list.len()))),
         ];
         for (name, size) in sizes.into_iter().filter(|(_, size)| *size > MOST) {
-            self.find(out, &MLX_SIZE, graph.raw(), &[], || {
+            self.place.find(out, &MLX_SIZE, graph.raw(), &[], || {
                 format!("{name}: there are {size}, and the limit is {MOST}")
             });
         }
@@ -245,7 +223,7 @@ impl<'p> Site<'_, 'p> {
             Err(_) => version.is_empty(),
         };
         if !is_known {
-            self.find(
+            self.place.find(
                 out,
                 &MLX_VERSION,
                 self.graph.raw(),
@@ -278,7 +256,7 @@ impl<'p> Site<'_, 'p> {
                     _ => format!("the backend does not have slots of type {slot_type}"),
                 };
                 let path = path![name, nth];
-                self.find(out, &MLX_SLOT, slot.raw(), &path, || message);
+                self.place.find(out, &MLX_SLOT, slot.raw(), &path, || message);
             }
         }
     }
@@ -288,19 +266,19 @@ impl<'p> Site<'_, 'p> {
         let path = path!["tensor_meta", nth];
         let (shape, code) = (meta.shape().unwrap_or_default(), meta.scalar_type());
         if !(0..=LAST_CODE).contains(&code) {
-            self.find(out, &MLX_SHAPE, meta.raw(), &path, || {
+            self.place.find(out, &MLX_SHAPE, meta.raw(), &path, || {
                 format!("the datatype {code} is out of range: the last is {LAST_CODE}")
             });
         }
         let rank = shape.len();
         if rank > MOST_DIMENSIONS {
-            self.find(out, &MLX_SHAPE, meta.raw(), &path, || {
+            self.place.find(out, &MLX_SHAPE, meta.raw(), &path, || {
                 format!("the tensor has {rank} dimensions, and the limit is {MOST_DIMENSIONS}")
             });
             return;
         }
         for size in shape.iter().filter(|size| !is_size(*size)) {
-            self.find(out, &MLX_SHAPE, size.raw(), &path, || {
+            self.place.find(out, &MLX_SHAPE, size.raw(), &path, || {
                 let (value, min, max) = (size.value(), size.min_value(), size.max_value());
                 format!("invalid size {value} with the range {min} to {max}")
             });
@@ -315,24 +293,32 @@ impl<'p> Site<'_, 'p> {
         {
             let is_there = u64::try_from(index).map_or(init < 0, |index| index < chains);
             if !is_there {
-                self.find(out, &MLX_CHAIN, graph.raw(), &[PathComponent::Field(name)], || {
-                    format!("chain {index} is out of range: the graph has {chains}")
-                });
+                self.place.find(
+                    out,
+                    &MLX_CHAIN,
+                    graph.raw(),
+                    &[PathComponent::Field(name)],
+                    || format!("chain {index} is out of range: the graph has {chains}"),
+                );
             }
         }
         for (chain, nth, instruction) in self.instructions() {
             if wide(nth) >= MOST {
                 let path = path!["instruction_chains", chain];
-                self.find(out, &MLX_SIZE, instruction, &path, || {
+                self.place.find(out, &MLX_SIZE, instruction, &path, || {
                     format!("the chain has more than {MOST} instructions")
                 });
                 break;
             }
             let Some((tag, _)) = instruction.member(&desc::Instruction) else { continue };
             if desc::OpNode.member(tag).is_none() {
-                self.find(out, &MLX_CHAIN, instruction, &instruction_path(chain, nth), || {
-                    format!("the operator {tag} is unknown")
-                });
+                self.place.find(
+                    out,
+                    &MLX_CHAIN,
+                    instruction,
+                    &instruction_path(chain, nth),
+                    || format!("the operator {tag} is unknown"),
+                );
             }
         }
     }
@@ -343,7 +329,7 @@ impl<'p> Site<'_, 'p> {
             let Some((tag, node)) = instruction.member(&desc::Instruction) else { continue };
             let member = desc::OpNode.member(tag);
             if member.is_some_and(|member| member.name == desc::MetalKernelNode.name) {
-                self.find(out, &MLX_KERNEL, node, &instruction_path(chain, nth), || {
+                self.place.find(out, &MLX_KERNEL, node, &instruction_path(chain, nth), || {
                     "the instruction has the source code of a Metal kernel".into()
                 });
             }

@@ -6,13 +6,12 @@ use alloc::vec::Vec;
 
 use super::{
     BackendRules, Bytes, DELEGATE_KEY_SHORT, DELEGATE_KEY_UNRESOLVED, Judge, NamedSize, NamedSizes,
-    Subject, path_in_graph,
+    PartPlace, Subject,
 };
 use crate::report::Findings;
 use crate::rule::{Rule, rules};
-use crate::site::Plan;
+use pte_core::Backend;
 use pte_core::payload::Unreadable;
-use pte_core::{Backend, PathComponent};
 use pte_flat::cost;
 use pte_flat::path;
 use pte_flat::quoted::Quoted;
@@ -42,8 +41,7 @@ rules! {
         Refuses ["11.8"];
 }
 
-pub(super) const JUDGED: BackendRules =
-    BackendRules { backend: Backend::Native, rules: RULES, has_keys: true, judge };
+pub(super) const JUDGED: BackendRules = BackendRules::of(Backend::Native, RULES, judge);
 
 /// Judges a payload.
 fn judge(
@@ -51,17 +49,14 @@ fn judge(
     payload: &Subject<'_>,
     bytes: &mut Bytes<'_>,
 ) -> Result<(), Unreadable> {
-    // Until the graphs are read, they may request any key.
-    let was_incomplete = core::mem::replace(&mut judge.requested.is_incomplete, true);
-    let Some(flatbuffer) = payload.flatbuffer(Backend::Native, bytes)? else { return Ok(()) };
-    let start = flatbuffer.start;
-    let tables = flatbuffer.tables(judge.limits)?;
-    let Some(program) = tables.root_as::<Program<'_>>() else { return Ok(()) };
-    judge.requested.is_incomplete = was_incomplete;
-    let delegate = judge.delegate(payload.users.first());
+    let flatbuffer = judge.with_keys(payload.flatbuffer(Backend::Native, bytes))?;
+    let Some(flatbuffer) = flatbuffer else { return Ok(()) };
+    let program = judge.with_keys(flatbuffer.root::<Program<'_>>(judge.limits))?;
+    let Some(program) = program else { return Ok(()) };
+    let place = judge.place(payload, flatbuffer.start, Program::DESC.name);
     for (nth, method) in (0..).zip(program.methods().into_iter().flatten()) {
         let path = path!["methods", nth];
-        let site = Site { delegate, start, path };
+        let site = Site { place: PartPlace { path: &path, ..place } };
         site.method(method, judge.out);
         let mut keys = Vec::new();
         for constant in method.constants().into_iter().flatten() {
@@ -78,12 +73,7 @@ fn judge(
 /// A method that is being judged, and the place of its findings.
 #[derive(Clone, Copy)]
 struct Site<'s> {
-    /// The method of the program and the index of the delegate; `None` for a payload without a program.
-    delegate: Option<(&'s Plan<'s, 's>, u32)>,
-    /// The start of the payload in the file.
-    start: u64,
-    /// The path of the method in the payload.
-    path: [PathComponent; 2],
+    place: PartPlace<'s>,
 }
 
 /// The kinds of outputs without a tensor.
@@ -101,9 +91,7 @@ impl Site<'_> {
         at: Raw<'_>,
         message: impl FnOnce() -> String,
     ) {
-        let offset = self.start.saturating_add(at.pos().into());
-        let path = || path_in_graph(self.delegate, Program::DESC.name, &self.path);
-        out.find(rule, offset, path, message);
+        self.place.find(out, rule, at, &[], message);
     }
 
     fn method(&self, method: Method<'_>, out: &mut Findings) {

@@ -5,7 +5,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{BackendRules, Bytes, Judge, Subject, User, path_in_graph, reason};
+use super::{BackendRules, Bytes, Judge, Subject, User, reason};
 use crate::rule::rules;
 use crate::site::Plan;
 use pte_core::Backend;
@@ -34,8 +34,7 @@ rules! {
         Refuses ["11.15"];
 }
 
-pub(super) const JUDGED: BackendRules =
-    BackendRules { backend: Backend::OpenVino, rules: RULES, has_keys: true, judge };
+pub(super) const JUDGED: BackendRules = BackendRules::of(Backend::OpenVino, RULES, judge);
 
 /// Judges a payload, and then the calls of its delegates.
 fn judge(
@@ -52,9 +51,8 @@ fn judge(
         }
         Err(why) if payload.users.is_empty() => Err(why),
         Err(why) => {
-            let delegate = judge.delegate(payload.users.first());
-            let path = || path_in_graph(delegate, "model", &[]);
-            judge.out.find(&OPENVINO_MODEL, payload.start, path, || reason(&why));
+            let place = judge.place(payload, payload.start, "model");
+            place.find_byte(judge.out, &OPENVINO_MODEL, 0, || reason(&why));
             Ok(())
         }
     }

@@ -10,10 +10,9 @@ use self::judgement::Broken;
 use self::operand::{Attributes, Naming, Numbers, Operand, Operator};
 use self::operators::{Form, Shapes};
 use self::sizes::Sizes;
-use super::{BackendRules, Bytes, Judge, PAYLOAD_STRUCTURE, Subject, path_in_graph, reason};
+use super::{BackendRules, Bytes, Judge, PAYLOAD_STRUCTURE, PartPlace, Subject};
 use crate::report::Findings;
 use crate::rule::{Rule, rules};
-use crate::site::Plan;
 use pte_core::payload::Unreadable;
 use pte_core::{Backend, PathComponent};
 use pte_flat::bytes::{index, narrow, wide};
@@ -74,8 +73,10 @@ rules! {
         Ignores ["11.7"];
 }
 
-pub(super) const JUDGED: BackendRules =
-    BackendRules { backend: Backend::Tosa, rules: RULES, has_keys: true, judge };
+pub(super) const JUDGED: BackendRules = BackendRules {
+    unreadable: &PAYLOAD_STRUCTURE,
+    ..BackendRules::of(Backend::Tosa, RULES, judge)
+};
 
 /// Judges a payload.
 fn judge(
@@ -83,30 +84,9 @@ fn judge(
     payload: &Subject<'_>,
     bytes: &mut Bytes<'_>,
 ) -> Result<(), Unreadable> {
-    match graphs(judge, payload, bytes) {
-        // `payload-magic` reports another magic.
-        Err(Unreadable::Magic { .. }) if !payload.users.is_empty() => Ok(()),
-        // No runtime of ExecuTorch reads these payloads.
-        Err(why) if !payload.users.is_empty() => {
-            judge.report(payload.users, &PAYLOAD_STRUCTURE, || {
-                format!("this is no payload of {}: {}", Backend::Tosa.name(), reason(&why))
-            });
-            Ok(())
-        }
-        result => result,
-    }
-}
-
-fn graphs(
-    judge: &mut Judge<'_, '_, '_, '_>,
-    payload: &Subject<'_>,
-    bytes: &mut Bytes<'_>,
-) -> Result<(), Unreadable> {
     let Some(flatbuffer) = payload.flatbuffer(Backend::Tosa, bytes)? else { return Ok(()) };
-    let start = flatbuffer.start;
-    let tables = flatbuffer.tables(judge.limits)?;
-    let Some(graph) = tables.root_as::<TosaGraph<'_>>() else { return Ok(()) };
-    let delegate = judge.delegate(payload.users.first());
+    let Some(graph) = flatbuffer.root::<TosaGraph<'_>>(judge.limits)? else { return Ok(()) };
+    let place = judge.place(payload, flatbuffer.start, TosaGraph::DESC.name);
     let version = graph.version().map(|version| (version._major(), version._minor()));
     let (major, minor) = version.unwrap_or_default();
     let regions = graph.regions().unwrap_or_default();
@@ -119,7 +99,7 @@ fn graphs(
     });
     let inner: &BTreeMap<_, _> = &inserted(inner);
     let is_first = (major, minor) == (1, 0);
-    let site = Site { delegate, start, is_first, regions: inner, path: &[] };
+    let site = Site { place, is_first, regions: inner };
     let mut found = judge.out.another();
     let out = &mut found;
     if major != 1 || !(0..=1).contains(&minor) {
@@ -133,12 +113,17 @@ fn graphs(
     }
     for (nth, region) in (0..).zip(regions.iter()) {
         let path = path!["regions", nth];
-        Site { path: &path, ..site }.named(region.name(), region.raw(), None, out);
+        Site { place: PartPlace { path: &path, ..place }, ..site }.named(
+            region.name(),
+            region.raw(),
+            None,
+            out,
+        );
         for (block_nth, block) in (0..).zip(region.blocks().into_iter().flatten()) {
             let [regions, region] = path;
             let path =
                 [regions, region, PathComponent::Field("blocks"), PathComponent::Index(block_nth)];
-            Site { path: &path, ..site }.block(block, out);
+            Site { place: PartPlace { path: &path, ..place }, ..site }.block(block, out);
         }
     }
     let is_sound = found.is_empty();
@@ -152,16 +137,11 @@ fn graphs(
 /// The graph or the block that is being judged, and the place of its findings.
 #[derive(Clone, Copy)]
 struct Site<'s> {
-    /// The method of the program and the index of the delegate; `None` for a payload without a program.
-    delegate: Option<(&'s Plan<'s, 's>, u32)>,
-    /// The start of the payload in the file.
-    start: u64,
+    place: PartPlace<'s>,
     /// Whether the graph is of TOSA 1.0.
     is_first: bool,
     /// The numbers of inputs and outputs of each region, by its name.
     regions: &'s BTreeMap<&'s str, [usize; 2]>,
-    /// The path in the payload.
-    path: &'s [PathComponent],
 }
 
 /// An element of a list of a block: the name and the index.
@@ -205,15 +185,8 @@ impl<'s> Site<'s> {
         element: Element,
         message: impl FnOnce() -> String,
     ) {
-        let offset = self.start.saturating_add(at.pos().into());
-        let path = || {
-            let mut path = path_in_graph(self.delegate, TosaGraph::DESC.name, self.path);
-            if let Some((list, nth)) = element {
-                path.extend(path![list, narrow(nth)]);
-            }
-            path
-        };
-        out.find(rule, offset, path, message);
+        let element = element.map(|(list, nth)| path![list, narrow(nth)]);
+        self.place.find(out, rule, at, element.as_ref().map_or(&[], |path| path), message);
     }
 
     /// Judges whether a table has a name, and returns the name.

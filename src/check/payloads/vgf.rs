@@ -5,14 +5,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::{BackendRules, Bytes, Judge, Subject, path_in_graph};
+use super::{BackendRules, Bytes, Judge, PartPlace, Subject};
 use crate::report::Findings;
 use crate::rule::{Rule, rules};
-use crate::site::Plan;
 use pte_core::payload::vgf::{Constant, GraphInterface, ModuleGraph, section};
 use pte_core::payload::{Unreadable, vgf};
 use pte_core::{Backend, PathComponent};
-use pte_flat::bytes::{index, len_of, wide};
+use pte_flat::bytes::{index, len_of, narrow, wide};
 use pte_flat::quoted::Quoted;
 use pte_flat::view::{List, Raw, Table, Vector};
 use pte_schema::vgf::view::{
@@ -80,8 +79,7 @@ rules! {
         Refuses ["11.14"];
 }
 
-pub(super) const JUDGED: BackendRules =
-    BackendRules { backend: Backend::Vgf, rules: RULES, has_keys: true, judge };
+pub(super) const JUDGED: BackendRules = BackendRules::of(Backend::Vgf, RULES, judge);
 
 /// Judges a payload, and then the calls of its delegates.
 fn judge(
@@ -105,17 +103,21 @@ fn judge(
         sequence: vgf::table::<ModelSequenceTable<'_>>(&sequence.0, &sequence.1, limits)?,
         resources: vgf::table::<ModelResourceTable<'_>>(&resources.0, &resources.1, limits)?,
     };
+    let place =
+        |part, range: &Range<u64>| judge.place(payload, payload.part(range.clone()).start, part);
     let site = Site {
-        delegate: judge.delegate(payload.users.first()),
-        starts: [modules.0, sequence.0, resources.0, constants.0.clone()]
-            .map(|range: Range<u64>| payload.start.saturating_add(range.start)),
+        modules: place("modules", &modules.0),
+        segments: place("segments", &sequence.0),
+        inputs: place("inputs", &sequence.0),
+        outputs: place("outputs", &sequence.0),
+        resources: place("mrt_entry", &resources.0),
+        constants: place("constants", &constants.0),
     };
     let mut found = judge.out.another();
     let version = sections.version.as_deref().unwrap_or_default();
     if !VERSIONS.iter().any(|known| version.starts_with(known)) {
-        site.find(&mut found, &VGF_TABLE, payload.start, "version", || {
-            format!("unknown version {version}")
-        });
+        let place = judge.place(payload, payload.start, "version");
+        place.find_byte(&mut found, &VGF_TABLE, 0, || format!("unknown version {version}"));
     }
     let resources = site.resources(&tables, &mut found);
     let old = match Constant::all(&constants.1) {
@@ -152,47 +154,30 @@ struct Resource {
     category: ResourceCategory,
 }
 
-/// The place of findings.
+/// The places of findings in the lists of a payload.
 struct Site<'s> {
-    /// The method and the index of the delegate; `None` for a payload without a program.
-    delegate: Option<(&'s Plan<'s, 's>, u32)>,
-    /// The starts of the sections in the file.
-    starts: [u64; 4],
+    modules: PartPlace<'s>,
+    segments: PartPlace<'s>,
+    inputs: PartPlace<'s>,
+    outputs: PartPlace<'s>,
+    resources: PartPlace<'s>,
+    constants: PartPlace<'s>,
+}
+
+/// An element of a list: the place of the list, the index, and the table.
+type Element<'s> = (PartPlace<'s>, usize, Raw<'s>);
+
+/// Reports a finding at an element of a list.
+fn find(
+    out: &mut Findings,
+    rule: &'static Rule,
+    (list, nth, at): Element<'_>,
+    message: impl FnOnce() -> String,
+) {
+    list.find(out, rule, at, &[PathComponent::Index(narrow(nth))], message);
 }
 
 impl Site<'_> {
-    fn find(
-        &self,
-        out: &mut Findings,
-        rule: &'static Rule,
-        offset: u64,
-        part: &'static str,
-        message: impl FnOnce() -> String,
-    ) {
-        out.find(rule, offset, || path_in_graph(self.delegate, part, &[]), message);
-    }
-
-    /// Reports a finding at an element of a list.
-    fn find_at(
-        &self,
-        out: &mut Findings,
-        rule: &'static Rule,
-        (part, nth, at): (Part, usize, Raw<'_>),
-        message: impl FnOnce() -> String,
-    ) {
-        let [modules, sequence, resources, _] = self.starts;
-        let (start, name) = match part {
-            Part::Modules => (modules, "modules"),
-            Part::Segments => (sequence, "segments"),
-            Part::Inputs => (sequence, "inputs"),
-            Part::Outputs => (sequence, "outputs"),
-            Part::Resources => (resources, "mrt_entry"),
-        };
-        let path = [PathComponent::Index(u32::try_from(nth).unwrap_or(u32::MAX))];
-        let offset = start.saturating_add(at.pos().into());
-        out.find(rule, offset, || path_in_graph(self.delegate, name, &path), message);
-    }
-
     /// Judges the resources, and returns them.
     fn resources(&self, tables: &Tables<'_>, out: &mut Findings) -> Vec<Resource> {
         let mut resources = Vec::new();
@@ -216,8 +201,8 @@ impl Site<'_> {
                 _ => None,
             };
             if let Some(message) = wrong {
-                let at = (Part::Resources, nth, entry.raw());
-                self.find_at(out, &VGF_RESOURCE, at, || message);
+                let at = (self.resources, nth, entry.raw());
+                find(out, &VGF_RESOURCE, at, || message);
             }
             let bytes = elements(entry).saturating_mul(size.unwrap_or_default());
             resources.push(Resource { bytes, descriptor: entry.vk_descriptor_type(), category });
@@ -233,13 +218,12 @@ impl Site<'_> {
         resources: &[Resource],
         out: &mut Findings,
     ) -> Option<Vec<u32>> {
-        let [.., start] = self.starts;
         let mut all = Vec::new();
         let mut judge = |nth, mrt_index, dimension, have| {
             all.push(mrt_index);
             if let Some((rule, message)) = unfit(resources, mrt_index, dimension, have) {
                 let message = || format!("constant {nth}: {message}");
-                self.find(out, rule, start, "constants", message);
+                self.constants.find_byte(out, rule, 0, message);
             }
         };
         if let Some(old) = old {
@@ -253,7 +237,7 @@ impl Site<'_> {
         let constants = match Constant::all(section) {
             Ok(constants) => constants?,
             Err(message) => {
-                self.find(out, &VGF_TABLE, start, "constants", || message.into());
+                self.constants.find_byte(out, &VGF_TABLE, 0, || message.into());
                 return None;
             }
         };
@@ -278,15 +262,14 @@ impl Site<'_> {
         let mut is_used = vec![false; modules.len()];
         let segments = tables.sequence.segments().unwrap_or_default();
         if segments.is_empty() {
-            let [_, sequence, ..] = self.starts;
             let message = || "the payload has no segment".into();
-            self.find(out, &VGF_SEGMENT, sequence, "segments", message);
+            self.segments.find_byte(out, &VGF_SEGMENT, 0, message);
         }
         for (nth, segment) in segments.iter().enumerate() {
             let module = segment.module_index();
             match is_used.get_mut(index(module)) {
                 Some(is_used) => *is_used = true,
-                None => self.find_at(out, &VGF_INDEX, (Part::Segments, nth, segment.raw()), || {
+                None => find(out, &VGF_INDEX, (self.segments, nth, segment.raw()), || {
                     format!("module {module} is out of range: there are {}", modules.len())
                 }),
             }
@@ -296,16 +279,16 @@ impl Site<'_> {
             .map(|(nth, (module, is_used))| is_used.then(|| self.module((nth, module), out)))
             .collect();
         for (nth, segment) in segments.iter().enumerate() {
-            let at = (Part::Segments, nth, segment.raw());
+            let at = (self.segments, nth, segment.raw());
             let interface = interfaces.get(index(segment.module_index()));
             match judge_segment(segment, resources, constants.map(<[u32]>::len)) {
-                Err((rule, message)) => self.find_at(out, rule, at, || message),
+                Err((rule, message)) => find(out, rule, at, || message),
                 Ok(()) => {
                     let Some(Some(interface)) = interface else { continue };
                     let entries = tables.resources.mrt_entry().unwrap_or_default();
                     let constants = constants.unwrap_or_default();
                     if let Some(message) = graph::unlike(segment, interface, entries, constants) {
-                        self.find_at(out, &VGF_GRAPH, at, || message);
+                        find(out, &VGF_GRAPH, at, || message);
                     }
                 }
             }
@@ -314,20 +297,20 @@ impl Site<'_> {
 
     /// Judges the code of a module, and returns the interface of its graph.
     fn module(&self, (nth, module): (usize, Module<'_>), out: &mut Findings) -> GraphInterface {
-        let at = (Part::Modules, nth, module.raw());
+        let at = (self.modules, nth, module.raw());
         let name = module.entry_point().unwrap_or_default();
         let graph = match ModuleGraph::read(words(module), name) {
             Ok(graph) => graph,
             Err(why) => {
-                self.find_at(out, &VGF_MODULE, at, || why.into());
+                find(out, &VGF_MODULE, at, || why.into());
                 return GraphInterface::default();
             }
         };
         if !graph.has_entry_point() {
             let message = || format!("the code has no entry point {}", Quoted(name));
-            self.find_at(out, &VGF_MODULE, at, message);
+            find(out, &VGF_MODULE, at, message);
         }
-        operators::judge(&graph, &mut |message| self.find_at(out, &VGF_OPERATOR, at, || message));
+        operators::judge(&graph, &mut |message| find(out, &VGF_OPERATOR, at, || message));
         graph.interface()
     }
 
@@ -337,7 +320,7 @@ impl Site<'_> {
         let names = sequence.input_names().map_or(0, |names| names.len());
         let mut is_bound = vec![false; names];
         for (nth, slot) in sequence.inputs().into_iter().flatten().enumerate() {
-            let at = (Part::Inputs, nth, slot.raw());
+            let at = (self.inputs, nth, slot.raw());
             self.end(slot, at, (resources, ResourceCategory::INPUT), out);
             let input = slot.binding();
             let was_bound = is_bound.get_mut(index(input));
@@ -346,16 +329,16 @@ impl Site<'_> {
                 Some(true) => format!("input {input} is bound twice"),
                 None => format!("input {input} is out of range: there are {names}"),
             };
-            self.find_at(out, &VGF_ENDS, at, || message);
+            find(out, &VGF_ENDS, at, || message);
         }
         let outputs = sequence.outputs().unwrap_or_default();
         let names = sequence.output_names().map_or(0, |names| names.len());
         for (nth, slot) in outputs.iter().enumerate() {
-            let at = (Part::Outputs, nth, slot.raw());
+            let at = (self.outputs, nth, slot.raw());
             self.end(slot, at, (resources, ResourceCategory::OUTPUT), out);
         }
         if outputs.len() != names {
-            self.find_at(out, &VGF_ENDS, (Part::Outputs, 0, sequence.raw()), || {
+            find(out, &VGF_ENDS, (self.outputs, 0, sequence.raw()), || {
                 format!("there are {} outputs, and {names} names", outputs.len())
             });
         }
@@ -364,29 +347,19 @@ impl Site<'_> {
     fn end(
         &self,
         slot: BindingSlot<'_>,
-        at: (Part, usize, Raw<'_>),
+        at: Element<'_>,
         (resources, category): (&[Resource], ResourceCategory),
         out: &mut Findings,
     ) {
         let nth = slot.mrt_index();
         match resources.get(index(nth)) {
             Some(resource) if resource.category == category => {}
-            Some(resource) => self.find_at(out, &VGF_ENDS, at, || {
+            Some(resource) => find(out, &VGF_ENDS, at, || {
                 format!("resource {nth} is of category {}: expected {category}", resource.category)
             }),
-            None => self.find_at(out, &VGF_INDEX, at, || no_resource(nth, resources)),
+            None => find(out, &VGF_INDEX, at, || no_resource(nth, resources)),
         }
     }
-}
-
-/// The lists of a payload.
-#[derive(Clone, Copy)]
-enum Part {
-    Modules,
-    Segments,
-    Inputs,
-    Outputs,
-    Resources,
 }
 
 /// Returns what is wrong with a constant of `have` bytes, or with a range outside of its section.

@@ -7,16 +7,15 @@
 use alloc::string::String;
 
 use self::values::Values;
-use super::{BackendRules, Bytes, Judge, NamedSizes, Subject};
+use super::{BackendRules, Bytes, Judge, NamedSizes, PartPlace, Subject};
 use crate::report::Findings;
 use crate::rule::{Rule, rules};
-use crate::site::Plan;
+use pte_core::Backend;
 use pte_core::payload::{Unreadable, vulkan};
 use pte_core::release::Release;
-use pte_core::{Backend, PathComponent};
 use pte_flat::bytes::{index, len_of};
 use pte_flat::path;
-use pte_flat::view::{List, Raw, Table};
+use pte_flat::view::{List, Table};
 use pte_schema::vulkan::view::{GraphTypes, VkBytes, VkGraph, VkTensor, VkValue};
 
 mod calls;
@@ -95,15 +94,11 @@ rules! {
         Ignores ["11.11"];
 }
 
-pub(super) const JUDGED: BackendRules =
-    BackendRules { backend: Backend::Vulkan, rules: RULES, has_keys: true, judge: judge_payload };
+pub(super) const JUDGED: BackendRules = BackendRules::of(Backend::Vulkan, RULES, judge);
 
 /// A graph that is being judged, and the place of its findings.
 struct Site<'s, 'p> {
-    /// The method and the index of the delegate; `None` for a payload without a program.
-    delegate: Option<(&'s Plan<'s, 's>, u32)>,
-    /// The start of the graph in the file.
-    start: u64,
+    place: PartPlace<'s>,
     graph: VkGraph<'p>,
     /// The release that the file is judged for.
     release: Option<Release>,
@@ -112,20 +107,6 @@ struct Site<'s, 'p> {
 }
 
 impl<'p> Site<'_, 'p> {
-    /// Reports a finding at a table of the graph; `relative` is the path from its root.
-    fn find(
-        &self,
-        out: &mut Findings,
-        rule: &'static Rule,
-        at: Raw<'p>,
-        relative: &[PathComponent],
-        message: impl FnOnce() -> String,
-    ) {
-        let offset = self.start.saturating_add(at.pos().into());
-        let path = || super::path_in_graph(self.delegate, VkGraph::DESC.name, relative);
-        out.find(rule, offset, path, message);
-    }
-
     /// Reports a finding at the value with an id.
     fn find_value(
         &self,
@@ -136,7 +117,13 @@ impl<'p> Site<'_, 'p> {
     ) {
         let value = self.values.get(index(id));
         let path = path!["values", id];
-        self.find(out, rule, value.map_or(self.graph.raw(), |value| value.raw()), &path, message);
+        self.place.find(
+            out,
+            rule,
+            value.map_or(self.graph.raw(), |value| value.raw()),
+            &path,
+            message,
+        );
     }
 
     /// Returns the tensor with an id; `None` if the value is none.
@@ -149,37 +136,32 @@ impl<'p> Site<'_, 'p> {
 }
 
 /// Judges a payload: its header and its graph, and then the calls of its delegates.
-fn judge_payload(
+fn judge(
     judge: &mut Judge<'_, '_, '_, '_>,
     payload: &Subject<'_>,
     bytes: &mut Bytes<'_>,
 ) -> Result<(), Unreadable> {
-    // Until the graph is read, it may request any key.
-    let was_incomplete = core::mem::replace(&mut judge.requested.is_incomplete, true);
+    let flatbuffer = judge.with_keys(payload.flatbuffer(Backend::Vulkan, bytes))?;
+    let Some(flatbuffer) = flatbuffer else { return Ok(()) };
+    let graph = judge.with_keys(flatbuffer.root::<VkGraph<'_>>(judge.limits))?;
+    let Some(graph) = graph else { return Ok(()) };
     let constants = vulkan::constants(payload.head, payload.len)?;
-    let Some(flatbuffer) = payload.flatbuffer(Backend::Vulkan, bytes)? else { return Ok(()) };
-    let start = flatbuffer.start;
-    let tables = flatbuffer.tables(judge.limits)?;
-    let Some(graph) = tables.root_as::<VkGraph<'_>>() else { return Ok(()) };
-    judge.requested.is_incomplete = was_incomplete;
     let keys = graph.constants().into_iter().flatten().filter_map(VkBytes::named_key);
     judge.requested.add(keys);
     let values = graph.values().unwrap_or_default();
-    let delegate = judge.delegate(payload.users.first());
-    let release = judge.release;
-    let site = Site { delegate, start, graph, release, values };
+    let place = judge.place(payload, flatbuffer.start, VkGraph::DESC.name);
+    let site = Site { place, graph, release: judge.release, values };
     let len = len_of(&constants);
-    let Some(judged) = self::judge(&site, judge.named, len, judge.out) else { return Ok(()) };
-    for (delegate, instruction, call) in judge.calls(payload.users) {
-        let site = Site { delegate: Some(delegate), start, graph, release, values };
-        calls::judge(&site, &judged, (delegate.0, instruction, call), judge.out);
+    let Some(judged) = judge_graph(&site, judge.named, len, judge.out) else { return Ok(()) };
+    for ((plan, _), instruction, call) in judge.calls(payload.users) {
+        calls::judge(&site, &judged, (plan, instruction, call), judge.out);
     }
     Ok(())
 }
 
 /// Judges a graph by itself. Returns `None` if it has an Error. `len` is the number of bytes of constants behind the
 /// graph.
-fn judge(
+fn judge_graph(
     site: &Site<'_, '_>,
     named: &NamedSizes<'_>,
     len: u64,

@@ -6,7 +6,6 @@
 //! rely on it.
 
 use alloc::borrow::Cow;
-use alloc::string::String;
 
 pub(super) use self::calls::Seen;
 use self::order::Order;
@@ -15,13 +14,12 @@ use self::plain::Vtables;
 use self::scales::Place;
 use self::unread::Unread;
 use self::value::Values;
-use super::{BackendRules, Bytes, Judge, NamedSizes, Subject};
+use super::{BackendRules, Bytes, Judge, NamedSizes, PartPlace, Subject};
 use crate::report::Findings;
-use crate::rule::{Rule, rules};
-use crate::site::Plan;
+use crate::rule::rules;
+use pte_core::Backend;
 use pte_core::payload::Unreadable;
 use pte_core::payload::xnnpack::{NodeIds, XnnpackGraph, XnnpackParts, tensor_of};
-use pte_core::{Backend, PathComponent};
 use pte_flat::bytes::{index, narrow};
 use pte_flat::path;
 use pte_flat::view::Table;
@@ -147,27 +145,20 @@ rules! {
 
 /// A graph that is being judged, and the place of its findings.
 pub(super) struct Site<'s, 'p> {
-    /// The method and the index of the delegate; `None` for a payload without a program.
-    delegate: Option<(&'s Plan<'s, 's>, u32)>,
-    /// The start of the payload in the file.
-    start: u64,
+    place: PartPlace<'s>,
     /// Whether the runtime frees the payload once it is loaded.
     pub(super) is_freed: bool,
     pub(super) graph: &'s XnnpackGraph<'p>,
 }
 
 impl<'s, 'p> Site<'s, 'p> {
-    pub(super) fn new(
-        delegate: Option<(&'s Plan<'s, 's>, u32)>,
-        start: u64,
-        graph: &'s XnnpackGraph<'p>,
-    ) -> Self {
-        let is_freed = delegate.is_some_and(|(plan, nth)| {
+    fn new(place: PartPlace<'s>, graph: &'s XnnpackGraph<'p>) -> Self {
+        let is_freed = place.delegate.is_some_and(|(plan, nth)| {
             let delegates = plan.view.delegates();
             let data = delegates.and_then(|all| all.get(index(nth))?.processed());
             data.is_some_and(|data| data.location() == DataLocation::SEGMENT)
         });
-        Self { delegate, start, is_freed, graph }
+        Self { place, is_freed, graph }
     }
 
     fn root(&self) -> XNNGraph<'p> {
@@ -178,20 +169,6 @@ impl<'s, 'p> Site<'s, 'p> {
     fn tensor(&self, nth: u32) -> Option<XNNTensorValue<'p>> {
         tensor_of(self.root().xvalues()?.get(index(nth))?)
     }
-
-    /// Reports a finding at a table of the graph; `relative` is the path from its root.
-    fn find(
-        &self,
-        out: &mut Findings,
-        rule: &'static Rule,
-        table: impl Table<'p>,
-        relative: &[PathComponent],
-        message: impl FnOnce() -> String,
-    ) {
-        let offset = self.start.saturating_add(self.graph.position(table));
-        let path = || super::path_in_graph(self.delegate, XNNGraph::DESC.name, relative);
-        out.find(rule, offset, path, message);
-    }
 }
 
 /// The values of a graph without an Error. The calls of the graph are judged by these values.
@@ -199,33 +176,33 @@ pub(super) struct Judged<'p> {
     values: Values<'p>,
 }
 
-pub(super) const JUDGED: BackendRules =
-    BackendRules { backend: Backend::Xnnpack, rules: RULES, has_keys: true, judge: judge_payload };
+pub(super) const JUDGED: BackendRules = BackendRules::of(Backend::Xnnpack, RULES, judge);
 
 /// Judges a payload: its header and its graph, and then the calls of its delegates.
-fn judge_payload(
+fn judge(
     judge: &mut Judge<'_, '_, '_, '_>,
     payload: &Subject<'_>,
     bytes: &mut Bytes<'_>,
 ) -> Result<(), Unreadable> {
-    // Until the graph is read, it may request any key.
-    let was_incomplete = core::mem::replace(&mut judge.requested.is_incomplete, true);
-    let parts = XnnpackParts::of(payload.head, payload.len)?;
-    let Some(region) = bytes.read(payload.part(parts.graph.clone())) else { return Ok(()) };
-    let graph = XnnpackGraph::read(parts, &region, judge.limits)?;
-    judge.requested.is_incomplete = was_incomplete;
+    let parts = XnnpackParts::of(payload.head, payload.len);
+    let Some(parts) = judge.with_keys(parts.map(Some))? else { return Ok(()) };
+    let range = payload.part(parts.graph.clone());
+    let start = range.start;
+    let Some(region) = judge.with_keys(Ok(bytes.read(range)))? else { return Ok(()) };
+    let graph = judge.with_keys(XnnpackGraph::read(parts, &region, judge.limits).map(Some))?;
+    let Some(graph) = graph else { return Ok(()) };
     judge.requested.add(graph.keys());
     let named = judge.named;
     let mut read = |place: Place<'_>| match place {
         Place::Payload(part) => bytes.read(payload.part(part)),
         Place::Named(key, len) => named.bytes(key, len, bytes),
     };
-    let site = Site::new(judge.delegate(payload.users.first()), payload.start, &graph);
+    let place = judge.place(payload, start, XNNGraph::DESC.name);
+    let site = Site::new(place, &graph);
     let packed = graph.keys().next().is_some().then_some(&mut judge.xnnpack.packed);
-    let judged = self::judge(&site, named, packed, &mut read, judge.out);
+    let judged = judge_graph(&site, named, packed, &mut read, judge.out);
     let Some(judged) = judged else { return Ok(()) };
     for call in judge.calls(payload.users) {
-        let site = Site::new(Some(call.0), payload.start, &graph);
         judge.xnnpack.judge(&site, &judged, call, &mut judge.work, judge.out);
     }
     Ok(())
@@ -233,7 +210,7 @@ fn judge_payload(
 
 /// Judges a graph by itself. Returns `None` if it has an Error. `read` returns the bytes of
 /// scales, and `named` has the sizes of named data.
-fn judge<'p, 'b>(
+fn judge_graph<'p, 'b>(
     site: &Site<'_, 'p>,
     named: &NamedSizes<'_>,
     packed: Option<&mut Packed>,
@@ -306,7 +283,7 @@ fn judge_nodes<'p>(
         }
         if let Err((rule, message)) = judged {
             let path = path!["xnodes", nth];
-            site.find(out, rule, node, &path, || message);
+            site.place.find(out, rule, node.raw(), &path, || message);
         } else if let (Some(operator), Some(ids)) = (operator, &ids) {
             order.add(site, (nth, node), ids, found);
             kinds.may_use_in_place |= freed::is_concerned(operator, ids, values);

@@ -1,27 +1,32 @@
 //! Sets and removes the named data of a file of either kind.
 
 use alloc::string::{String, ToString};
-use core::fmt;
 
 use super::{Blob, PtdModel, PteModel};
 use pte_flat::quoted::Quoted;
 use pte_schema::{flat_tensor, program};
 
-/// The reason why named data cannot be changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum DataError {
-    /// There is no data for this key.
-    UnknownKey(String),
-    /// The key belongs to a tensor, and the new data has another size than the tensor.
-    TensorSize {
-        /// The key.
-        key: String,
-        /// The number of bytes that the tensor needs; `None` if its shape is invalid.
-        wanted: Option<u64>,
-        /// The number of bytes of the new data.
-        given: u64,
-    },
+pte_flat::errors! {
+    /// The reason why named data cannot be changed.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum DataError {
+        /// There is no data for this key.
+        UnknownKey(key: String) => "no data has the key {}", Quoted(key);
+        /// The key belongs to a tensor, and the new data has another size than the tensor.
+        TensorSize {
+            /// The key.
+            key: String,
+            /// The number of bytes that the tensor needs; `None` if its shape is invalid.
+            wanted: Option<u64>,
+            /// The number of bytes of the new data.
+            given: u64,
+        } =>
+            "the tensor {} {}", Quoted(key), match wanted {
+                Some(wanted) => format!("has {wanted} bytes, and {given} were given"),
+                None => "has a shape of no size".into(),
+            };
+    }
 }
 
 impl<'a> PteModel<'a> {
@@ -110,19 +115,3 @@ impl<'a> PtdModel<'a> {
         Ok(())
     }
 }
-
-impl fmt::Display for DataError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownKey(key) => write!(f, "no data has the key {}", Quoted(key)),
-            Self::TensorSize { key, wanted: Some(wanted), given } => {
-                write!(f, "the tensor {} has {wanted} bytes, and {given} were given", Quoted(key))
-            }
-            Self::TensorSize { key, wanted: None, .. } => {
-                write!(f, "the tensor {} has a shape of no size", Quoted(key))
-            }
-        }
-    }
-}
-
-impl core::error::Error for DataError {}

@@ -3,7 +3,6 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::fmt;
 
 #[cfg(feature = "sha2")]
 use super::FixedPayload;
@@ -73,33 +72,35 @@ impl ExternalKind {
     }
 }
 
-/// An error in moving data out of a program, or back.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum ExternalError {
-    /// A constant tensor has no bytes, or fewer bytes than its shape needs.
-    Constant {
-        /// The index of the constant.
-        data_buffer_idx: u32,
-    },
-    /// Two different blobs would have the same key.
-    SameKey(String),
-    /// The data of a tensor has another shape than the tensor, or fewer bytes than its shape needs.
-    Mismatch(String),
-    /// The constants of a delegate's payload cannot be moved.
-    #[cfg(feature = "sha2")]
-    Payload {
-        /// The name of the method.
-        method: String,
-        /// The index of the delegate in its method.
-        delegate: usize,
-        /// The reason.
-        reason: FixedPayload,
-    },
-    /// The constants cannot be stored in the program.
-    Model(ModelError),
-    /// Bytes could not be read from their source.
-    Read(ReadError),
+pte_flat::errors! {
+    /// An error in moving data out of a program, or back.
+    #[derive(Debug)]
+    #[non_exhaustive]
+    pub enum ExternalError {
+        /// A constant tensor has no bytes, or fewer bytes than its shape needs.
+        Constant {
+            /// The index of the constant.
+            data_buffer_idx: u32,
+        } => "constant {data_buffer_idx} has fewer bytes than its tensor";
+        /// Two different blobs would have the same key.
+        SameKey(key: String) => "duplicate key {}", Quoted(key);
+        /// The data of a tensor has another shape than the tensor, or fewer bytes than its shape needs.
+        Mismatch(key: String) => "the data of {} does not fit its tensor", Quoted(key);
+        /// The constants of a delegate's payload cannot be moved.
+        #[cfg(feature = "sha2")]
+        Payload {
+            /// The name of the method.
+            method: String,
+            /// The index of the delegate in its method.
+            delegate: usize,
+            /// The reason.
+            reason: FixedPayload,
+        } => "the payload of delegate {delegate} of {} cannot be changed: {reason}", Quoted(method);
+        /// The constants cannot be stored in the program.
+        Model(error: ModelError) => "{error}";
+        /// Bytes could not be read from their source.
+        Read(error: ReadError) => "{error}";
+    }
 }
 
 /// Counts of the data that was moved into a program.
@@ -429,30 +430,6 @@ fn shape(tensor: &Tensor) -> LayoutKey {
     let (sizes, order) = (tensor.sizes.clone(), tensor.dim_order.clone());
     (tensor.scalar_type, sizes.unwrap_or_default(), order.unwrap_or_default())
 }
-
-impl fmt::Display for ExternalError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Constant { data_buffer_idx } => {
-                write!(f, "constant {data_buffer_idx} has fewer bytes than its tensor")
-            }
-            Self::SameKey(key) => write!(f, "duplicate key {}", Quoted(key)),
-            Self::Mismatch(key) => write!(f, "the data of {} does not fit its tensor", Quoted(key)),
-            #[cfg(feature = "sha2")]
-            Self::Payload { method, delegate, reason } => {
-                let method = Quoted(method);
-                write!(
-                    f,
-                    "the payload of delegate {delegate} of {method} cannot be changed: {reason}"
-                )
-            }
-            Self::Model(error) => error.fmt(f),
-            Self::Read(error) => error.fmt(f),
-        }
-    }
-}
-
-impl core::error::Error for ExternalError {}
 
 wraps! { ExternalError: Read(ReadError) }
 

@@ -72,22 +72,24 @@ pub enum AnyFile<'a> {
     LegacyPtd(LegacyPtdModel<'a>),
 }
 
-/// An error in reading a file from JSON.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum JsonError {
-    /// The text is not valid JSON, or does not fit the schema.
-    Text(LoadError),
-    /// The text does not say whether the file is a `.pte` or a `.ptd`.
-    KindUnknown,
-    /// The text describes the other kind of file.
-    OtherKind,
-    /// A union has only a tag or only a value.
-    Tree(TreeError),
-    /// Segments have bytes, but the container is missing.
-    ContainerMissing,
-    /// Memory is short.
-    Memory(MemoryError),
+pte_flat::errors! {
+    /// An error in reading a file from JSON.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum JsonError {
+        /// The text is not valid JSON, or does not fit the schema.
+        Text(error: LoadError) => "{error}";
+        /// The text does not say whether the file is a `.pte` or a `.ptd`.
+        KindUnknown => "unknown kind of file: the container has no kind, pte or ptd";
+        /// The text describes the other kind of file.
+        OtherKind => "the container is of the other kind of file";
+        /// A union has only a tag or only a value.
+        Tree(error: TreeError) => "{}: {error}", error.place();
+        /// Segments have bytes, but the container is missing.
+        ContainerMissing => "the segments have bytes, and there is no container with them";
+        /// Memory is short.
+        Memory(error: MemoryError) => "{error}";
+    }
 }
 
 /// The key of the container in the root's object.
@@ -300,25 +302,6 @@ pub fn write<R: RootNode, W: Write>(
     blob(trailing, out)?;
     out.write_str(if pretty { "\n  }" } else { "}" })
 }
-
-impl fmt::Display for JsonError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Text(error) => error.fmt(f),
-            Self::KindUnknown => {
-                f.write_str("unknown kind of file: the container has no kind, pte or ptd")
-            }
-            Self::OtherKind => f.write_str("the container is of the other kind of file"),
-            Self::Tree(error) => write!(f, "{}: {error}", error.place()),
-            Self::ContainerMissing => {
-                f.write_str("the segments have bytes, and there is no container with them")
-            }
-            Self::Memory(error) => error.fmt(f),
-        }
-    }
-}
-
-impl core::error::Error for JsonError {}
 
 wraps! { JsonError: Text(LoadError) }
 

@@ -6,13 +6,13 @@
 
 use alloc::string::String;
 
+pub(super) mod by_kernel;
 mod call;
 mod conditions;
 mod dtypes;
 mod numbers;
 mod results;
 mod say;
-pub(super) mod terms;
 mod vocabulary;
 
 pub use call::{Call, ElementBounds, KnownValues};

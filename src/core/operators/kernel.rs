@@ -13,6 +13,9 @@ pub struct Kernel {
     /// runtime requires exactly this number of arguments (ExecuTorch's codegen/gen.py and
     /// kernels/prim_ops/register_prim_ops.cpp).
     pub letters: &'static str,
+    /// The names of the arguments, as the schemas in PyTorch and ExecuTorch spell them, with spaces between them. A
+    /// value that the call replaces by its result is `out`; a last argument that repeats the output has no name.
+    pub arguments: &'static str,
     /// The first release that has the operator. No later release lacks it. The facts are from PyPI's wheels
     /// (format.md §6.11).
     pub since: Release,
@@ -76,19 +79,26 @@ pub struct Copied {
     pub keeps_sizes: bool,
 }
 
-/// Expands to a list of rows: name, letters, and the fields that are not those of [`PLAIN`].
+/// Expands to a list of rows: name, letters, names of the arguments, and the fields that are not those of [`PLAIN`].
 macro_rules! kernels {
-    ($($name:literal $letters:literal $($field:ident: $value:expr),*;)*) => {
-        &[$(Kernel { name: $name, letters: $letters, $($field: $value,)* ..super::kernel::PLAIN }),*]
+    ($($name:literal $letters:literal $arguments:literal $($field:ident: $value:expr),*;)*) => {
+        &[$(Kernel {
+            name: $name,
+            letters: $letters,
+            arguments: $arguments,
+            $($field: $value,)*
+            ..super::kernel::PLAIN
+        }),*]
     };
 }
 
 pub(super) use kernels;
 
-/// An operator of which only name and letters are known.
+/// An operator of which only names and letters are known.
 pub(super) const PLAIN: Kernel = Kernel {
     name: "",
     letters: "",
+    arguments: "",
     since: OLDEST,
     contract: &[],
     hazard: None,

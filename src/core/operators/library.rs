@@ -1,5 +1,6 @@
 //! The kernel libraries of upstream: which of them registers an operator, and the CMake target to link.
 
+use super::kernels::kernel;
 use super::registered;
 use super::registration::{OLDEST_LISTED, Registered};
 use crate::release::{NEWEST, Release};
@@ -11,9 +12,19 @@ pub struct Library {
     pub name: &'static str,
     /// The CMake target that registers its kernels. Its whole archive is to be linked: nothing refers to a kernel.
     pub target: &'static str,
-    /// The operators, sorted by full name.
-    operators: &'static [Registered],
+    operators: Operators,
 }
+
+/// The operators of a library.
+#[derive(Debug)]
+enum Operators {
+    /// Operators of the list `KERNELS`: those that [`of_table`] finds in this library.
+    OfTable,
+    /// Other lists, sorted by full name.
+    Listed(&'static [Registered]),
+}
+
+use Operators::{Listed, OfTable};
 
 /// The kernel libraries. The first that has an operator is the one to link for it: the smallest runtimes link prim and
 /// portable.
@@ -21,17 +32,21 @@ pub struct Library {
 /// The targets are in upstream's `CMakeLists.txt` beside each list of operators, that of `optimized` in
 /// `configurations/CMakeLists.txt`; `runtime/executor` links the prim operators into `executorch`.
 pub static LIBRARIES: &[Library] = &[
-    Library { name: "prim", target: "executorch", operators: registered::PRIM },
-    Library { name: "portable", target: "portable_ops_lib", operators: registered::PORTABLE },
+    Library { name: "prim", target: "executorch", operators: OfTable },
+    Library { name: "portable", target: "portable_ops_lib", operators: OfTable },
     Library {
         name: "optimized",
         target: "optimized_native_cpu_ops_lib",
-        operators: registered::OPTIMIZED,
+        operators: Listed(registered::OPTIMIZED),
     },
-    Library { name: "quantized", target: "quantized_ops_lib", operators: registered::QUANTIZED },
-    Library { name: "llm", target: "custom_ops", operators: registered::LLM },
-    Library { name: "cortex_m", target: "cortex_m_ops_lib", operators: registered::CORTEX_M },
-    Library { name: "cadence", target: "cadence_ops_lib", operators: registered::CADENCE },
+    Library { name: "quantized", target: "quantized_ops_lib", operators: OfTable },
+    Library { name: "llm", target: "custom_ops", operators: Listed(registered::LLM) },
+    Library {
+        name: "cortex_m",
+        target: "cortex_m_ops_lib",
+        operators: Listed(registered::CORTEX_M),
+    },
+    Library { name: "cadence", target: "cadence_ops_lib", operators: Listed(registered::CADENCE) },
 ];
 
 impl Library {
@@ -47,23 +62,56 @@ impl Library {
 
     /// Returns whether any library of any release registers the operator.
     pub fn any_has(operator: &str) -> bool {
-        LIBRARIES.iter().any(|library| library.row(operator).is_some())
+        LIBRARIES.iter().any(|library| library.releases(operator).is_some())
     }
 
     /// Returns whether the library registers the operator in `release`. Releases before 1.0 are taken for 1.0, those
     /// after the newest known one for that one.
     pub fn has(&self, operator: &str, release: Release) -> bool {
         let release = release.clamp(OLDEST_LISTED, NEWEST);
-        self.row(operator).is_some_and(|row| {
-            row.since <= release && row.until.is_none_or(|until| release < until)
+        self.releases(operator).is_some_and(|(since, until)| {
+            since <= release && until.is_none_or(|until| release < until)
         })
     }
 
-    fn row(&self, operator: &str) -> Option<&'static Registered> {
-        let found = self.operators.binary_search_by(|row| row.operator.cmp(operator)).ok()?;
-        self.operators.get(found)
+    /// Returns the first release whose library has the operator, and the first later one that lacks it again.
+    fn releases(&self, operator: &str) -> Option<(Release, Option<Release>)> {
+        match self.operators {
+            OfTable if of_table(operator) == Some(self.name) => {
+                Some((kernel(operator)?.since, None))
+            }
+            OfTable => None,
+            Listed(rows) => {
+                let found = rows.binary_search_by(|row| row.operator.cmp(operator)).ok()?;
+                rows.get(found).map(|row| (row.since, row.until))
+            }
+        }
     }
 }
+
+/// Returns the name of the library that has an operator of the list `KERNELS`; `None` if only other lists may have it.
+fn of_table(operator: &str) -> Option<&'static str> {
+    match operator.split_once("::")?.0 {
+        "executorch_prim" => Some("prim"),
+        "quantized_decomposed" => Some("quantized"),
+        _ if PRIM_OF_ATEN.contains(&operator) => Some("prim"),
+        _ if NOT_PORTABLE.contains(&operator) => None,
+        _ => Some("portable"),
+    }
+}
+
+/// The operators of ATen that the library prim has.
+static PRIM_OF_ATEN: [&str; 3] =
+    ["aten::_local_scalar_dense", "aten::sym_numel", "aten::sym_size.int"];
+
+/// The kernels that only the library optimized has, and an example of a custom operator.
+static NOT_PORTABLE: [&str; 5] = [
+    "aten::_fft_c2r.out",
+    "aten::_fft_r2c.out",
+    "aten::allclose.Tensor",
+    "aten::allclose.out",
+    "aten::linear.out",
+];
 
 #[cfg(test)]
 mod tests {
@@ -73,7 +121,7 @@ mod tests {
     #[test]
     fn rows_are_sorted_and_their_releases_are_known() {
         for library in LIBRARIES {
-            let rows = library.operators;
+            let Listed(rows) = library.operators else { continue };
             assert!(
                 !rows.is_empty() && rows.is_sorted_by(|one, next| one.operator < next.operator)
             );

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::Unreadable;
-use super::format::Format;
+use super::flatbuffer::FlatBufferFormat;
 use super::sections::Section;
 use super::tables::{Tables, TablesPlace};
 use crate::backend::Backend;
@@ -69,9 +69,9 @@ impl Layout {
         let (start, root) = (place.range.start, place.root_position());
         // The root offset and the identifier are in front of the tables.
         self.header_end = u64::from(root).saturating_add(place.root_length());
-        let format = self.backend.filter(|_| !is_archive).and_then(Format::of);
+        let format = self.backend.filter(|_| !is_archive).and_then(FlatBufferFormat::of);
         if start > 0 {
-            let length = format.map_or(0, Format::header_length);
+            let length = format.map_or(0, FlatBufferFormat::header_length);
             self.header_end = start.min(length);
             self.header_apart = Some(place.root_length());
         }

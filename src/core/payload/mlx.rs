@@ -5,7 +5,7 @@
 use binrw::binrw;
 
 use super::Unreadable;
-use super::format::{Format, Parts, header_of};
+use super::flatbuffer::{FlatBufferFormat, Parts, header_of};
 use super::graph::Detail;
 use super::sections::Section;
 use crate::backend::Backend;
@@ -17,7 +17,7 @@ mod operands;
 
 pub use operands::{MISSING, Operand, OperandKind, for_each_operand};
 
-pub(super) static FORMAT: Format = Format {
+pub(super) static FORMAT: FlatBufferFormat = FlatBufferFormat {
     backend: Backend::Mlx,
     schema: &desc::SCHEMA,
     identifiers: &[],

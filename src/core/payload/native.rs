@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::Unreadable;
-use super::format::{Format, Parts, Region};
+use super::flatbuffer::{FlatBufferFormat, Parts, Region};
 use super::graph::{Builder, DataPlace, Datatype, Detail, Ends, Graph, Literal};
 use crate::backend::{Backend, magic};
 use pte_flat::bytes::until_nul;
@@ -12,7 +12,7 @@ use pte_schema::native::OpKind;
 use pte_schema::native::desc;
 use pte_schema::native::view::{self, Argument, ArgumentValue, NamedArgument, Node, Program};
 
-pub(super) static FORMAT: Format = Format {
+pub(super) static FORMAT: FlatBufferFormat = FlatBufferFormat {
     backend: Backend::Native,
     schema: &desc::SCHEMA,
     identifiers: &[magic::NATIVE],

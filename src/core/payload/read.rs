@@ -2,7 +2,7 @@
 
 use core::ops::{Deref, Range};
 
-use super::format::{Format, Region};
+use super::flatbuffer::{FlatBufferFormat, Region};
 use super::graph::Graph;
 use super::model::Model;
 use super::tables::TablesPlace;
@@ -67,7 +67,7 @@ impl<'p> Graph<'p> {
         bytes: &'p [u8],
         limits: &Limits,
     ) -> Result<Option<Self>, Unreadable> {
-        let Some(format) = Format::of(backend) else { return Ok(None) };
+        let Some(format) = FlatBufferFormat::of(backend) else { return Ok(None) };
         format.read(&Region { head, len, place, bytes, limits }).map(Some)
     }
 }

@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::Unreadable;
-use super::format::{Format, Parts, Region};
+use super::flatbuffer::{FlatBufferFormat, Parts, Region};
 use super::graph::{Builder, DataPlace, Datatype, Detail, Ends, Graph, Literal, NO_ID, Role};
 use crate::backend::{Backend, magic};
 use crate::element::packed::{BFloat16, Half};
@@ -15,7 +15,7 @@ use pte_flat::view::{Raw, Table, Vector};
 use pte_schema::tosa::view::{TosaGraph, TosaOperator};
 use pte_schema::tosa::{DType, desc};
 
-pub(super) static FORMAT: Format = Format {
+pub(super) static FORMAT: FlatBufferFormat = FlatBufferFormat {
     backend: Backend::Tosa,
     schema: &desc::SCHEMA,
     identifiers: &[magic::TOSA],

@@ -1,136 +1,98 @@
 //! Why a payload, or another file that is no program, cannot be read.
 
 use alloc::string::String;
-use core::fmt;
 use core::ops::Range;
 
 use crate::error::Error;
 use crate::foreign::ForeignFormat;
 
-/// The reason why a backend refuses a payload.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Unreadable {
-    /// The payload is shorter than its header.
-    Short {
-        /// The length of the payload in bytes.
-        len: u64,
-        /// The length of the header.
-        needed: u64,
-    },
-    /// A header or an inner FlatBuffer has none of the magics of its backend.
-    Magic {
-        /// The four bytes that were found.
-        magic: [u8; 4],
-    },
-    /// The header declares a part that is outside the payload, or overlaps the previous part.
-    Part {
-        /// The name of the part.
-        name: &'static str,
-        /// The range of the part in the payload.
-        range: Range<u64>,
-        /// The length of the payload in bytes.
-        len: u64,
-    },
-    /// A message of Protocol Buffers has a malformed field.
-    Message {
-        /// The position of the field in the model.
-        at: u64,
-    },
-    /// The model of OpenVINO is not what its plugin reads.
-    Model {
-        /// The position in the model.
-        at: u64,
-        /// The description of the defect.
-        why: &'static str,
-    },
-    /// A command stream has a word that is no command.
-    Commands {
-        /// The position in the payload.
-        at: u64,
-        /// The description of the defect.
-        why: &'static str,
-    },
-    /// A block of a stream has an unknown name, or a position that is not allowed.
-    Block {
-        /// The position of the block in the payload.
-        at: u64,
-    },
-    /// A `.ptn` package or an ETRecord does not have the layout that its writer gives it.
-    Package {
-        /// The position in the file.
-        at: u64,
-        /// The description of the defect.
-        why: &'static str,
-    },
-    /// An archive is whole, and has something that is not read.
-    Unsupported {
-        /// The position in the file.
-        at: u64,
-        /// The description of what is not read.
-        why: &'static str,
-        /// The advice.
-        help: &'static str,
-    },
-    /// The central directory of an archive is longer than is read.
-    Directory {
-        /// The position of the central directory.
-        at: u64,
-        /// The length of the central directory in bytes.
-        len: u64,
-        /// The maximum length.
-        most: u64,
-    },
-    /// The payload has more sections than are read.
-    Sections {
-        /// The maximum number of sections.
-        most: usize,
-    },
-    /// Parts of the payload, or of several payloads, overlap, and would be read more often than is done.
-    Overlap,
-    /// The payload's FlatBuffer breaks a structural rule. The error's offset is relative to the
-    /// payload.
-    Graph(Error),
-}
-
-impl fmt::Display for Unreadable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Short { len, needed } => {
-                write!(f, "there are {len} bytes, and the header needs {needed}")
-            }
-            Self::Magic { magic } => {
-                write!(f, "unknown magic \"{}\" in the payload", magic.escape_ascii())
-            }
-            Self::Part { name, range, len } => write!(
-                f,
-                "the {name} would be at bytes {:#x} to {:#x}, and there are {len} bytes",
-                range.start, range.end
-            ),
-            Self::Message { at } => write!(f, "malformed field at byte {at:#x} of the model"),
-            Self::Model { at, why } => write!(f, "byte {at:#x} of the model: {why}"),
-            Self::Commands { at, why } => write!(f, "byte {at:#x} of the payload: {why}"),
-            Self::Block { at } => write!(f, "invalid block at byte {at:#x} of the payload"),
-            Self::Package { at, why } => write!(f, "invalid archive at byte {at:#x}: {why}"),
-            Self::Unsupported { at, why, .. } => {
-                write!(f, "archive that is not read, at byte {at:#x}: {why}")
-            }
-            Self::Directory { len, most, .. } => {
-                write!(
-                    f,
-                    "too many members: the central directory has {len} bytes, and at most {most} are read"
-                )
-            }
-            Self::Sections { most } => write!(f, "the payload has more than {most} sections"),
-            Self::Overlap => {
-                f.write_str("payloads or scales overlap, and would be read more often than is done")
-            }
-            Self::Graph(error) => error.fmt(f),
-        }
+pte_flat::errors! {
+    /// The reason why a backend refuses a payload.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum Unreadable {
+        /// The payload is shorter than its header.
+        Short {
+            /// The length of the payload in bytes.
+            len: u64,
+            /// The length of the header.
+            needed: u64,
+        } => "there are {len} bytes, and the header needs {needed}";
+        /// A header or an inner FlatBuffer has none of the magics of its backend.
+        Magic {
+            /// The four bytes that were found.
+            magic: [u8; 4],
+        } => "unknown magic \"{}\" in the payload", magic.escape_ascii();
+        /// The header declares a part that is outside the payload, or overlaps the previous part.
+        Part {
+            /// The name of the part.
+            name: &'static str,
+            /// The range of the part in the payload.
+            range: Range<u64>,
+            /// The length of the payload in bytes.
+            len: u64,
+        } => "the {name} would be at bytes {:#x} to {:#x}, and there are {len} bytes", range.start, range.end;
+        /// A message of Protocol Buffers has a malformed field.
+        Message {
+            /// The position of the field in the model.
+            at: u64,
+        } => "malformed field at byte {at:#x} of the model";
+        /// The model of OpenVINO is not what its plugin reads.
+        Model {
+            /// The position in the model.
+            at: u64,
+            /// The description of the defect.
+            why: &'static str,
+        } => "byte {at:#x} of the model: {why}";
+        /// A command stream has a word that is no command.
+        Commands {
+            /// The position in the payload.
+            at: u64,
+            /// The description of the defect.
+            why: &'static str,
+        } => "byte {at:#x} of the payload: {why}";
+        /// A block of a stream has an unknown name, or a position that is not allowed.
+        Block {
+            /// The position of the block in the payload.
+            at: u64,
+        } => "invalid block at byte {at:#x} of the payload";
+        /// A `.ptn` package or an ETRecord does not have the layout that its writer gives it.
+        Package {
+            /// The position in the file.
+            at: u64,
+            /// The description of the defect.
+            why: &'static str,
+        } => "invalid archive at byte {at:#x}: {why}";
+        /// An archive is whole, and has something that is not read.
+        Unsupported {
+            /// The position in the file.
+            at: u64,
+            /// The description of what is not read.
+            why: &'static str,
+            /// The advice.
+            help: &'static str,
+        } => "archive that is not read, at byte {at:#x}: {why}";
+        /// The central directory of an archive is longer than is read.
+        Directory {
+            /// The position of the central directory.
+            at: u64,
+            /// The length of the central directory in bytes.
+            len: u64,
+            /// The maximum length.
+            most: u64,
+        } => "too many members: the central directory has {len} bytes, and at most {most} are read";
+        /// The payload has more sections than are read.
+        Sections {
+            /// The maximum number of sections.
+            most: usize,
+        } => "the payload has more than {most} sections";
+        /// Parts of the payload, or of several payloads, overlap, and would be read more often than is done.
+        Overlap => "payloads or scales overlap, and would be read more often than is done";
+        /// The payload's FlatBuffer breaks a structural rule. The error's offset is relative to the
+        /// payload.
+        Graph(error: Error) => "{error}";
     }
 }
-
-impl core::error::Error for Unreadable {}
 
 impl Unreadable {
     /// Returns what is wrong with a standalone file of this format.

@@ -12,7 +12,7 @@ use core::ops::Range;
 use binrw::binrw;
 
 use super::Unreadable;
-use super::format::{Format, Parts, Region, header_of};
+use super::flatbuffer::{FlatBufferFormat, Parts, Region, header_of};
 use super::graph::{Builder, DataPlace, Datatype, Detail, Ends, Graph, Literal, Role};
 use crate::backend::{Backend, magic};
 use crate::file::header;
@@ -25,7 +25,7 @@ mod operators;
 
 pub use operators::{Argument, ArgumentKind, ShapeRule, VulkanOperator};
 
-pub(super) static FORMAT: Format = Format {
+pub(super) static FORMAT: FlatBufferFormat = FlatBufferFormat {
     backend: Backend::Vulkan,
     schema: &desc::SCHEMA,
     identifiers: &[magic::VULKAN_GRAPH],

@@ -5,27 +5,11 @@
 #[doc(hidden)]
 macro_rules! __node {
     (
-        $( root $Root:ident $identifier:literal $extension:literal $namespace:literal; )?
-        enums: $(
-            $(#[$em:meta])* enum $E:ident: $P:ident {
-                $( $(#[$vm:meta])* $V:ident = $number:literal $( => $vsince:literal )? ),* $(,)?
-            }
-        )*
-        $( structs: $( $(#[$sm:meta])* struct $ST:ident { $sf:ident: $SP:ident } )* )?
-        unions: $(
-            $(#[$um:meta])* union $U:ident {
-                $( $(#[$mm:meta])* $tag:literal $M:ident $( = $MT:ident )? ),* $(,)?
-            }
-        )*
-        tables: $(
-            $(#[$tm:meta])* table $T:ident { $(
-                $(#[$fm:meta])* $slot:literal $f:ident:
-                $( & $R:ident )? $( [ $SV:ident $( align $align:literal )? ] )? $( [ & $RV:ident ] )?
-                $( ^ $N:ident )? $( @ $FU:ident )? $( ? $O:ident )? $( ( $required:ident ) )?
-                $( $S:ident = $default:expr )?
-                $( => $since:literal )?
-            ),* $(,)? }
-        )*
+        $( root $Root:tt $identifier:tt $extension:tt $namespace:tt; )?
+        enums: $( $(#$em:tt)* enum $E:tt: $P:tt $values:tt )*
+        $( structs: $( $(#$sm:tt)* struct $ST:tt $field:tt )* )?
+        unions: $( $(#$um:tt)* union $U:tt $members:tt )*
+        tables: $( $(#$tm:tt)* table $T:tt $fields:tt )*
     ) => { $(
         impl $crate::node::sealed::Sealed for view::$T<'_> {}
 

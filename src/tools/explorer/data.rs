@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::constants::ConstantTexts;
 use super::findings::{FindingPlace, Findings};
-use super::layers::module_of;
+use super::namespaces::module_of;
 use super::node::{Attributes, ExplorerNode, Metadata};
 use crate::graph::tensor_type;
 use pte_core::Ptd;

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::constants::ConstantTexts;
 use super::findings::{FindingPlace, Findings};
-use super::layers::{Modules, Regions};
+use super::namespaces::{Modules, Regions};
 use super::node::{
     Attributes, ExplorerNode, IncomingEdge, LONGEST_TEXT, MOST_CHARACTERS, Metadata, layer, nested,
 };

@@ -82,7 +82,7 @@ pub(super) fn judge(site: &Site<'_, '_>, out: &mut Findings) {
             Some((name, message))
         });
         if let Some((name, message)) = wrong {
-            site.find(out, &MLX_ATTRIBUTE, node, &instruction_path(chain, nth), || {
+            site.place.find(out, &MLX_ATTRIBUTE, node, &instruction_path(chain, nth), || {
                 format!("{name}: {message}")
             });
         }

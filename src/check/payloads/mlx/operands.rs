@@ -16,7 +16,7 @@ pub(super) fn judge(site: &Site<'_, '_>, counts: &Counts, out: &mut Findings) {
             continue;
         };
         if let Some((Operand { name, kind, index, .. }, count)) = wrong {
-            site.find(out, &MLX_OPERAND, node, &instruction_path(chain, nth), || {
+            site.place.find(out, &MLX_OPERAND, node, &instruction_path(chain, nth), || {
                 let of = kind.name();
                 match index {
                     MISSING => format!("{name}: the index of a {of} is missing"),

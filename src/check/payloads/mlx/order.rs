@@ -59,14 +59,14 @@ pub(super) fn judge(site: &Site<'_, '_>, counts: &Counts, out: &mut Findings) {
     for (nth, (kind, index)) in (0..).zip(named(graph.input_map())) {
         if let Err(message) = order.write(kind, index) {
             let path = path!["input_map", nth];
-            site.find(out, &MLX_ORDER, graph.raw(), &path, || message.into());
+            site.place.find(out, &MLX_ORDER, graph.raw(), &path, || message.into());
         }
     }
     order.chains(graph.main_chain_idx(), out);
     for (nth, (kind, index)) in (0..).zip(named(graph.output_map())) {
         if !order.has(kind, index) {
             let path = path!["output_map", nth];
-            site.find(out, &MLX_ORDER, graph.raw(), &path, || {
+            site.place.find(out, &MLX_ORDER, graph.raw(), &path, || {
                 format!("no instruction writes {} {index}, an output of the graph", kind.name())
             });
         }
@@ -214,7 +214,7 @@ impl<'p> OpenChain<'p> {
     ) {
         let nth = index(self.next).saturating_sub(1);
         let at = self.instructions.get(nth).map_or(site.graph.raw(), |found| found.raw());
-        site.find(out, rule, at, &instruction_path(self.chain, nth), message);
+        site.place.find(out, rule, at, &instruction_path(self.chain, nth), message);
     }
 }
 

@@ -39,14 +39,14 @@ pub(super) fn constants(site: &Site<'_, '_>, named: &NamedSizes<'_>, out: &mut F
     for (nth, meta) in (0..count).zip(metas.iter()) {
         let path = path!["tensor_meta", nth];
         let Some(size) = size_of(meta) else {
-            site.find(out, &MLX_CONSTANT, meta.raw(), &path, || {
+            site.place.find(out, &MLX_CONSTANT, meta.raw(), &path, || {
                 format!("constant {nth} has no sizes, or a datatype that MLX does not have")
             });
             continue;
         };
         cost::look_up("", names.len());
         let Some(slot) = names.get(&nth) else {
-            site.find(out, &MLX_CONSTANT, graph.raw(), &path, || {
+            site.place.find(out, &MLX_CONSTANT, graph.raw(), &path, || {
                 format!("constant {nth} has no name")
             });
             continue;
@@ -56,13 +56,13 @@ pub(super) fn constants(site: &Site<'_, '_>, named: &NamedSizes<'_>, out: &mut F
             NamedSize::Elsewhere => {}
             NamedSize::Bytes(bytes) if size <= bytes => {}
             NamedSize::Bytes(bytes) => {
-                site.find(out, &DELEGATE_KEY_SHORT, slot.raw(), &path, || {
+                site.place.find(out, &DELEGATE_KEY_SHORT, slot.raw(), &path, || {
                     let key = Quoted(key);
                     format!("constant {nth} takes {size} bytes, and {key} has {bytes}")
                 });
             }
             NamedSize::Missing => {
-                site.find(out, &DELEGATE_KEY_UNRESOLVED, slot.raw(), &path, || {
+                site.place.find(out, &DELEGATE_KEY_UNRESOLVED, slot.raw(), &path, || {
                     format!("no data has the key {}", Quoted(key))
                 });
             }
@@ -71,7 +71,7 @@ pub(super) fn constants(site: &Site<'_, '_>, named: &NamedSizes<'_>, out: &mut F
     let metas = narrow(metas.len());
     if metas < count {
         let path = [PathComponent::Field("tensor_meta")];
-        site.find(out, &MLX_CONSTANT, graph.raw(), &path, || {
+        site.place.find(out, &MLX_CONSTANT, graph.raw(), &path, || {
             format!("constant {metas} has no tensor_meta")
         });
     }
@@ -98,7 +98,7 @@ pub(super) fn buffers(site: &Site<'_, '_>, out: &mut Findings) {
             (SlotType::TensorSlot, None) => format!("tensor {tensor} has no tensor_meta"),
             (slot_type, _) => format!("the slot is a {slot_type}: expected TensorSlot"),
         };
-        site.find(out, &MLX_BUFFER, slot.raw(), &path, || message);
+        site.place.find(out, &MLX_BUFFER, slot.raw(), &path, || message);
     }
 }
 

@@ -20,14 +20,14 @@ pub(super) fn judge(
     for (nth, call) in (0u32..).zip(site.graph.chain().into_iter().flatten()) {
         let path = path!["chain", nth];
         let (Some(name), Some(args)) = (call.name(), call.args()) else {
-            site.find(out, &VULKAN_MISSING, call.raw(), &path, || {
+            site.place.find(out, &VULKAN_MISSING, call.raw(), &path, || {
                 "the call has no name or no args".into()
             });
             continue;
         };
         cost::charge(args.len());
         if let Some(id) = args.iter().find(|&id| values.kind(id).is_none()) {
-            site.find(out, &VULKAN_INDEX, call.raw(), &path, || {
+            site.place.find(out, &VULKAN_INDEX, call.raw(), &path, || {
                 format!("value {id} is out of range: the graph has {}", values.len())
             });
             continue;
@@ -38,19 +38,19 @@ pub(super) fn judge(
                 true => (&VULKAN_CUSTOM, &mut *notes),
                 false => (&VULKAN_OPERATOR, &mut *out),
             };
-            site.find(out, rule, call.raw(), &path, || {
+            site.place.find(out, rule, call.raw(), &path, || {
                 format!("no release has the operator {}", Quoted(name))
             });
             continue;
         };
         if let Some(release) = site.release.filter(|release| *release < operator.since) {
-            site.find(notes, &OPERATOR_NEWER, call.raw(), &path, || {
+            site.place.find(notes, &OPERATOR_NEWER, call.raw(), &path, || {
                 is_newer(name, operator.since, release)
             });
         }
         let Some(arguments) = operator.arguments() else { continue };
         if args.len() != arguments.len() {
-            site.find(out, &VULKAN_OPERAND, call.raw(), &path, || {
+            site.place.find(out, &VULKAN_OPERAND, call.raw(), &path, || {
                 format!("{name} takes {} arguments: found {}", arguments.len(), args.len())
             });
             continue;
@@ -60,7 +60,7 @@ pub(super) fn judge(
             (!kind.fits(argument)).then_some((at, id, kind, argument))
         });
         if let Some((at, id, kind, argument)) = wrong {
-            site.find(out, &VULKAN_OPERAND, call.raw(), &path, || {
+            site.place.find(out, &VULKAN_OPERAND, call.raw(), &path, || {
                 format!(
                     "argument {at} of {name} is value {id}, {}: expected {argument}",
                     kind.name()

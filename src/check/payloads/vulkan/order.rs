@@ -46,7 +46,7 @@ pub(super) fn judge(site: &Site<'_, '_>, values: &Values, out: &mut Findings) {
     for (nth, id) in (0u32..).zip(site.graph.output_ids().into_iter().flatten()) {
         if !order.read(id, end) {
             let path = path!["output_ids", nth];
-            site.find(out, &VULKAN_ORDER, site.graph.raw(), &path, || {
+            site.place.find(out, &VULKAN_ORDER, site.graph.raw(), &path, || {
                 format!("no call writes value {id}, an output of the graph")
             });
         }
@@ -76,7 +76,7 @@ impl<'p> Order<'_, '_, 'p> {
         for (id, _) in uses().filter(|(_, argument)| argument.is_read()) {
             if let Some(id) = self.each(id, now, 0, |order, id| order.read(id, now)) {
                 let path = path!["chain", now.saturating_sub(1)];
-                self.site.find(out, &VULKAN_ORDER, call.raw(), &path, || {
+                self.site.place.find(out, &VULKAN_ORDER, call.raw(), &path, || {
                     format!("the call reads value {id}, which no call before it writes")
                 });
             }

@@ -38,7 +38,7 @@ pub(super) fn judge(site: &Site<'_, '_>, values: &Values, out: &mut Findings) {
         }
         let Some(wrong) = differs(operator.shape, reads, output) else { continue };
         let path = path!["chain", nth];
-        site.find(out, &VULKAN_SHAPE, call.raw(), &path, || {
+        site.place.find(out, &VULKAN_SHAPE, call.raw(), &path, || {
             let name = operator.name;
             format!("{name} writes {output}, and its arguments {} and {}", wrong.0, wrong.1)
         });

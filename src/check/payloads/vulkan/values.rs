@@ -123,7 +123,8 @@ pub(super) fn judge(
         ("output_ids", graph.output_ids().is_some()),
     ];
     for (name, _) in parts.into_iter().filter(|(_, is_there)| !is_there) {
-        site.find(out, &VULKAN_MISSING, graph.raw(), &[], || format!("the graph has no {name}"));
+        site.place
+            .find(out, &VULKAN_MISSING, graph.raw(), &[], || format!("the graph has no {name}"));
     }
     let constants = Constants::of(site, named, len);
     cost::charge(site.values.len());
@@ -166,7 +167,7 @@ pub(super) fn judge(
             };
             let (rule, message) = message;
             let path = path![name, nth];
-            site.find(out, rule, graph.raw(), &path, || message);
+            site.place.find(out, rule, graph.raw(), &path, || message);
         }
     }
     values

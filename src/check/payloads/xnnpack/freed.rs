@@ -12,6 +12,7 @@ use pte_core::payload::ConstantUses;
 use pte_core::payload::xnnpack::{NodeIds, PayloadConstant};
 use pte_flat::bytes::index;
 use pte_flat::path;
+use pte_flat::view::Table;
 use pte_schema::xnnpack::view::XNodeUnion;
 
 /// Returns whether a node may use a constant in place: it is no layer whose filter and bias are
@@ -72,7 +73,7 @@ fn find(
     let nodes = site.root().xnodes();
     let Some(table) = nodes.and_then(|nodes| nodes.get(index(node))) else { return };
     let path = path!["xnodes", node];
-    site.find(out, rule, table, &path, || {
+    site.place.find(out, rule, table.raw(), &path, || {
         format!("each run of the node reads constant {nth}, which {who}")
     });
 }

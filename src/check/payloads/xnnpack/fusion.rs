@@ -14,6 +14,7 @@ use pte_core::payload::xnnpack::NodeIds;
 use pte_flat::bytes::index;
 use pte_flat::inserted;
 use pte_flat::path;
+use pte_flat::view::Table;
 use pte_schema::xnnpack::view::XNodeUnion;
 
 /// Checks that no node still reads the output of a removed copy. Call this only if some node is a
@@ -41,7 +42,7 @@ pub(super) fn judge<'p>(site: &Site<'_, 'p>, values: &Values<'p>, out: &mut Find
                     return;
                 };
                 let path = path!["xnodes", reader];
-                site.find(out, &XNNPACK_ORDER, node, &path, || {
+                site.place.find(out, &XNNPACK_ORDER, node.raw(), &path, || {
                     format!(
                         "the node reads value {id} twice, and node {producer} copies value {from} to \
                          it: the backend removes the copy, and replaces one of the two"

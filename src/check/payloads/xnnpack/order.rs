@@ -8,6 +8,7 @@ use crate::report::Findings;
 use pte_core::payload::xnnpack::{NO_ID, NodeIds};
 use pte_flat::bytes::index;
 use pte_flat::path;
+use pte_flat::view::Table;
 use pte_schema::xnnpack::XNNDatatype;
 use pte_schema::xnnpack::view::XNode;
 
@@ -68,7 +69,7 @@ impl<'v, 'p> Order<'v, 'p> {
         for &id in ids.inputs() {
             if !self.is_readable(id) {
                 let path = path!["xnodes", nth];
-                site.find(out, &XNNPACK_ORDER, node, &path, || {
+                site.place.find(out, &XNNPACK_ORDER, node.raw(), &path, || {
                     format!("the node reads value {id}, which no node before it writes")
                 });
             }
@@ -76,7 +77,7 @@ impl<'v, 'p> Order<'v, 'p> {
         for &id in ids.outputs() {
             if !self.write(id) {
                 let path = path!["xnodes", nth];
-                site.find(out, &XNNPACK_ORDER, node, &path, || {
+                site.place.find(out, &XNNPACK_ORDER, node.raw(), &path, || {
                     let what =
                         match self.values.get(id).map(|value| (value.constant, value.external)) {
                             Some((Some(_), _)) => "a constant",
@@ -109,7 +110,7 @@ impl<'v, 'p> Order<'v, 'p> {
             }
             if let Some(tensor) = site.tensor(nth) {
                 let path = path!["xvalues", nth];
-                site.find(out, &XNNPACK_ORDER, tensor, &path, || {
+                site.place.find(out, &XNNPACK_ORDER, tensor.raw(), &path, || {
                     "no node writes this output of the graph".into()
                 });
             }

@@ -10,6 +10,7 @@ use crate::report::Findings;
 use pte_core::payload::xnnpack::PayloadConstant;
 use pte_flat::cost;
 use pte_flat::path;
+use pte_flat::view::Table;
 
 /// The place of scales.
 pub(super) enum Place<'k> {
@@ -49,7 +50,7 @@ pub(super) fn judge<'p, 'b>(
                 seen.insert(key, None);
                 let path = path!["xvalues", nth];
                 if let Some(tensor) = site.tensor(nth) {
-                    site.find(out, &XNNPACK_QUANTIZATION, tensor, &path, || {
+                    site.place.find(out, &XNNPACK_QUANTIZATION, tensor.raw(), &path, || {
                         format!("scale {at} is {scale:?}")
                     });
                 }

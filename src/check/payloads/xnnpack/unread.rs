@@ -6,6 +6,7 @@ use pte_core::PathComponent;
 use pte_core::payload::xnnpack::XnnpackHeader;
 use pte_flat::bytes::wide;
 use pte_flat::path;
+use pte_flat::view::Table;
 use pte_schema::xnnpack::view::{XNNTensorValue, XNode, XNodeUnion};
 
 /// Judges the length of the header, the numbers of dimensions, and the lists of inputs and outputs.
@@ -42,7 +43,7 @@ impl Unread {
             (u64::from(tensor.num_dims()), tensor.dims().map_or(0, |dims| dims.len()));
         if says != wide(has) {
             let path = path!["xvalues", nth];
-            site.find(&mut self.of_values, &XNNPACK_UNREAD, tensor, &path, || {
+            site.place.find(&mut self.of_values, &XNNPACK_UNREAD, tensor.raw(), &path, || {
                 format!("num_dims is {says}, and there are {has} dims")
             });
         }
@@ -65,7 +66,7 @@ impl Unread {
         let has = has.map_or(0, |list| list.len());
         if u64::from(says) != wide(has) {
             let path = path!["xnodes", nth];
-            site.find(&mut self.of_nodes, &XNNPACK_UNREAD, node, &path, || {
+            site.place.find(&mut self.of_nodes, &XNNPACK_UNREAD, node.raw(), &path, || {
                 format!("num_dims is {says}, and there are {has} dimensions")
             });
         }
@@ -77,7 +78,7 @@ impl Unread {
         if let Some(header) = site.graph.parts().header
             && header.length != XnnpackHeader::LENGTH
         {
-            site.find(out, &XNNPACK_UNREAD, root, &[], || {
+            site.place.find(out, &XNNPACK_UNREAD, root.raw(), &[], || {
                 format!("the header says that it has {} bytes", header.length)
             });
         }
@@ -88,9 +89,13 @@ impl Unread {
         {
             let says = ids.map_or(0, |ids| wide(ids.len()));
             if says != count {
-                site.find(out, &XNNPACK_UNREAD, root, &[PathComponent::Field(name)], || {
-                    format!("{name} has {says} ids, and flags mark {count} values")
-                });
+                site.place.find(
+                    out,
+                    &XNNPACK_UNREAD,
+                    root.raw(),
+                    &[PathComponent::Field(name)],
+                    || format!("{name} has {says} ids, and flags mark {count} values"),
+                );
             }
         }
         out.extend(self.of_nodes);

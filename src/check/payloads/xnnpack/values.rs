@@ -21,6 +21,7 @@ use pte_flat::bytes::{index, len_of, narrow, wide};
 use pte_flat::cost;
 use pte_flat::path;
 use pte_flat::quoted::Quoted;
+use pte_flat::view::Table;
 use pte_schema::xnnpack::XNNDatatype;
 use pte_schema::xnnpack::view::{
     XNNQuantParams, XNNQuantizedTensorValue, XNNTensorValue, XValue, XValueUnion,
@@ -38,13 +39,24 @@ pub(super) fn judge<'p>(
         [("xvalues", root.xvalues().is_none()), ("xnodes", root.xnodes().is_none())]
     {
         if missing {
-            site.find(out, &XNNPACK_MISSING, root, &[], || format!("the graph has no {name}"));
+            site.place.find(out, &XNNPACK_MISSING, root.raw(), &[], || {
+                format!("the graph has no {name}")
+            });
         }
     }
     if root.num_externs() > MOST_EXTERNS {
-        site.find(out, &XNNPACK_EXTERNAL, root, &[PathComponent::Field("num_externs")], || {
-            format!("{} inputs and outputs: at most {MOST_EXTERNS} are taken", root.num_externs())
-        });
+        site.place.find(
+            out,
+            &XNNPACK_EXTERNAL,
+            root.raw(),
+            &[PathComponent::Field("num_externs")],
+            || {
+                format!(
+                    "{} inputs and outputs: at most {MOST_EXTERNS} are taken",
+                    root.num_externs()
+                )
+            },
+        );
     }
     let all = root.xvalues().unwrap_or_default();
     let mut values = Values::with_capacity(all.len());
@@ -66,7 +78,7 @@ pub(super) fn judge<'p>(
             && let Some(value) = all.get(index(nth))
         {
             let at = path!["xvalues", nth];
-            site.find(out, rule, value, &at, || message);
+            site.place.find(out, rule, value.raw(), &at, || message);
         }
     }
     values

@@ -70,16 +70,9 @@ pub(super) fn read<'a>(
 ) -> Result<RootContents<'a>, JsonError> {
     let mut reader = Reader { files, path: Vec::new(), ledger };
     let mut json = serde_json::Deserializer::from_str(text);
-    let read = json_map(RootOf(&mut reader), &mut json);
+    let read = Seed(RootOf(&mut reader)).deserialize(&mut json);
     let read = read.and_then(|given| json.end().map(|()| given));
     read.map_err(|error| refused(LoadError::new(&error, reader.path), reader.ledger))
-}
-
-fn json_map<'de, V: Visitor<'de>, D: Deserializer<'de>>(
-    visitor: V,
-    json: D,
-) -> Result<V::Value, D::Error> {
-    json.deserialize_any(visitor)
 }
 
 struct Reader<'r, 'f, 'a> {
@@ -138,7 +131,7 @@ impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for Seed<V> {
     type Value = V::Value;
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<V::Value, D::Error> {
-        json_map(self.0, json)
+        json.deserialize_any(self.0)
     }
 }
 
@@ -197,8 +190,7 @@ impl<'a> Parts<'a> {
                 })?);
             }
             "header" => {
-                let form = map.next_value_seed(Nullable(HeaderOf(reader)))?;
-                self.header = Some(form);
+                self.header = Some(map.next_value_seed(Seed(HeaderOf(reader)))?);
             }
             "layout" => {
                 let name = map.next_value::<String>()?;
@@ -228,48 +220,21 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Reads a JSON null or object.
-struct Nullable<V>(V);
+/// Reads a header; `None` for null.
+struct HeaderOf<'s, 'r, 'f, 'a>(&'s mut Reader<'r, 'f, 'a>);
 
-impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for Nullable<V> {
-    type Value = Option<V::Value>;
-
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Self::Value, D::Error> {
-        json.deserialize_option(self)
-    }
-}
-
-impl<'de, V: Visitor<'de>> Visitor<'de> for Nullable<V> {
-    type Value = Option<V::Value>;
+impl<'de> Visitor<'de> for HeaderOf<'_, '_, '_, '_> {
+    type Value = Option<HeaderForm>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("null or ")?;
-        self.0.expecting(f)
+        f.write_str("an object with a header's length and chunk")
     }
 
     fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
         Ok(None)
     }
 
-    fn visit_none<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, json: D) -> Result<Self::Value, D::Error> {
-        json_map(self.0, json).map(Some)
-    }
-}
-
-struct HeaderOf<'s, 'r, 'f, 'a>(&'s mut Reader<'r, 'f, 'a>);
-
-impl<'de> Visitor<'de> for HeaderOf<'_, '_, '_, '_> {
-    type Value = HeaderForm;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object with a header's length and chunk")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<HeaderForm, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let Self(reader) = self;
         let (mut length, mut chunk, mut in_front) = (None::<u32>, None::<u32>, None::<bool>);
         while let Some(key) = map.next_key::<String>()? {
@@ -291,10 +256,10 @@ impl<'de> Visitor<'de> for HeaderOf<'_, '_, '_, '_> {
             let error = format!("a header of more than {MOST_CHUNK} bytes with its padding");
             return reader.within(PathComponent::Field("chunk"), Err(A::Error::custom(error)));
         }
-        Ok(match in_front.unwrap_or_default() {
+        Ok(Some(match in_front.unwrap_or_default() {
             true => HeaderForm::InFront { length, chunk },
             false => HeaderForm::Inserted { length, chunk },
-        })
+        }))
     }
 }
 

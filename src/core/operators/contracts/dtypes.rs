@@ -41,7 +41,7 @@ pub(super) const COMPLEXIBLE: &[ScalarType] = &[
     ScalarType(10),
 ];
 
-pub(super) const REAL: &[ScalarType] = &[
+pub(super) const REAL_OR_BOOL: &[ScalarType] = &[
     ScalarType::BYTE,
     ScalarType::CHAR,
     ScalarType::SHORT,
@@ -63,7 +63,9 @@ pub(super) const QUANTIZED: &[ScalarType] = &[
     ScalarType::SHORT,
     ScalarType::INT,
 ];
-pub(super) const FLOATS: &[ScalarType] = &[ScalarType::HALF, ScalarType::FLOAT, ScalarType::DOUBLE];
+/// Floats that kernels quantize, or give.
+pub(super) const DEQUANTIZED: &[ScalarType] =
+    &[ScalarType::HALF, ScalarType::FLOAT, ScalarType::DOUBLE];
 pub(super) const EMBEDDED: &[ScalarType] =
     &[ScalarType::FLOAT, ScalarType::HALF, ScalarType::BFLOAT16];
 pub(super) const SCALES: &[ScalarType] = &[ScalarType::DOUBLE, ScalarType::FLOAT];

@@ -102,15 +102,8 @@ impl Registers {
             _ => return None,
         };
         if name == "dma" {
-            let accesses = self.transfer();
-            return Some(Operation {
-                at: command.at,
-                name,
-                mode: None,
-                kernel: [1, 1],
-                accesses,
-                macs: 0,
-            });
+            let (at, accesses) = (command.at, self.transfer());
+            return Some(Operation { at, name, mode: None, kernel: [1, 1], accesses, macs: 0 });
         }
         let modes: &[&str] = match name {
             "pool" => &POOLINGS,
@@ -127,7 +120,7 @@ impl Registers {
         let has_weights = matches!(name, "conv" | "depthwise");
         let reads_ifm2 = has_weights && command.param & 1 == 1;
         if name == "elementwise" && self.reads_second(mode) {
-            accesses.extend(self.map(&IFM2, self.second_shape(ofm_shape)));
+            accesses.extend(self.map(&IFM2, broadcasted(ofm_shape, self.narrow(0x180))));
         }
         if has_weights && !reads_ifm2 {
             let (weights, scales): (&[u16], &[u16]) = match self.processor.product {
@@ -216,11 +209,6 @@ impl Registers {
         Some([height, width, depth])
     }
 
-    /// Returns the shape of the second feature map of an elementwise operation.
-    fn second_shape(&self, ofm: [u32; 3]) -> [u32; 3] {
-        broadcasted(ofm, self.narrow(0x180))
-    }
-
     /// Returns the access to a feature map; `None` if its place is not known.
     fn map(&self, of: &MapRegisters, shape: [u32; 3]) -> Option<Access> {
         let precision = self.narrow(of.precision);
@@ -229,10 +217,15 @@ impl Registers {
         let is_brick = precision >> 6 & 3 == 1;
         let datatypes = if precision & 1 == 1 { &SIGNED } else { &UNSIGNED };
         let datatype = datatypes.get(usize::from(bits))?;
-        let is_moved = self.processor.product > 1 && of.name == "ofm" && precision >> 9 & 0x1f != 0;
-        if is_moved {
+        let is_written = of.name == "ofm";
+        let access = |range| {
+            let (region, map) = (self.narrow(of.region).into(), Some((*datatype, shape)));
+            Some(Access { name: of.name, region, range, is_written, map })
+        };
+        if self.processor.product > 1 && is_written && precision >> 9 & 0x1f != 0 {
             // The axes are exchanged or reversed on the way, so only the first element is known.
-            return self.place(of, datatype, shape, self.large(of.base)?, element);
+            let start = self.large(of.base)?;
+            return access(start..start.saturating_add(element));
         }
         let tiles = of.tiles.map(|code| self.one_more(code));
         let strides =
@@ -261,35 +254,7 @@ impl Registers {
             starts.push(start);
             ends.push(start.saturating_add(down).saturating_add(across).saturating_add(element));
         }
-        let (start, end) = (starts.into_iter().min()?, ends.into_iter().max()?);
-        let region = self.narrow(of.region).into();
-        let is_written = of.name == "ofm";
-        Some(Access {
-            name: of.name,
-            region,
-            range: start..end,
-            is_written,
-            map: Some((datatype, shape)),
-        })
-    }
-
-    fn place(
-        &self,
-        of: &MapRegisters,
-        datatype: &'static str,
-        shape: [u32; 3],
-        start: u64,
-        element: u64,
-    ) -> Option<Access> {
-        let region = self.narrow(of.region).into();
-        let range = start..start.saturating_add(element);
-        Some(Access {
-            name: of.name,
-            region,
-            range,
-            is_written: of.name == "ofm",
-            map: Some((datatype, shape)),
-        })
+        access(starts.into_iter().min()?..ends.into_iter().max()?)
     }
 
     /// Adds the accesses to weights or scales, whose addresses are in the registers `cores`. The length is behind each.

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::super::Unreadable;
-use super::super::format::Region;
+use super::super::flatbuffer::Region;
 use super::super::graph::{Builder, DataPlace, Datatype, Ends, Graph, Literal, Operator};
 use super::operands::{Operand, OperandKind, for_each_operand, one_of};
 use crate::limits::MOST_DIMENSIONS;

@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 
 use super::{NodeIds, PayloadConstant, XnnpackGraph, XnnpackHeader, XnnpackParts, tensor_of};
 use crate::backend::{Backend, magic};
-use crate::payload::format::{Format, Parts};
+use crate::payload::flatbuffer::{FlatBufferFormat, Parts};
 use crate::payload::graph::{
     Builder, DataPlace, Datatype, Detail, Graph, Operator, Quantization, Role, Scales,
     ValueQuantization,
@@ -16,7 +16,7 @@ use pte_flat::view::Table;
 use pte_schema::xnnpack::desc;
 use pte_schema::xnnpack::view::{OutputMinMax, XNNQuantParams, XNode, XValue, XValueUnion};
 
-pub(in crate::payload) static FORMAT: Format = Format {
+pub(in crate::payload) static FORMAT: FlatBufferFormat = FlatBufferFormat {
     backend: Backend::Xnnpack,
     schema: &desc::SCHEMA,
     identifiers: &magic::XNNPACK_GRAPH,

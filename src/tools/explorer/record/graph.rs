@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::handles::Handles;
-use crate::explorer::layers::{components, layers};
+use crate::explorer::namespaces::{components, layers};
 use crate::explorer::node::{
     Attributes, ExplorerNode, IncomingEdge, LONGEST_TEXT, MOST_CHARACTERS, Metadata, layer, nested,
 };

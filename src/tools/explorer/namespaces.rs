@@ -1,4 +1,5 @@
-//! The layers of a method: control flow, and the modules that names of constants spell.
+//! The namespaces of instructions: the control flow around each, and the modules that names of constants spell. Model
+//! Explorer shows each component of a namespace as a layer.
 
 use alloc::string::String;
 use alloc::vec::Vec;

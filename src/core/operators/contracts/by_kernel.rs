@@ -1,9 +1,9 @@
-//! The contracts, by operator or family of operators. If a condition does not hold, the newest known release of the
+//! The contracts, by kernel or family of kernels. If a condition does not hold, the newest known release of the
 //! runtime aborts, divides by zero, or reads or writes past a tensor. The sources are in format.md, section 6.10.
 
 use super::dtypes::{
-    BOOL, BYTE, BYTES, CHAR, COMPLEXIBLE, DOUBLE, EMBEDDED, FLOAT, FLOATS, INDICES, INTEGERS, LONG,
-    OPAQUE, QUANTIZED, REAL, SCALES,
+    BOOL, BYTE, BYTES, CHAR, COMPLEXIBLE, DEQUANTIZED, DOUBLE, EMBEDDED, FLOAT, INDICES, INTEGERS,
+    LONG, OPAQUE, QUANTIZED, REAL_OR_BOOL, SCALES,
 };
 use super::vocabulary::Condition::{
     Any, AtLeast, AtMost, Below, CanResizeTo, Dimension, Dimensions, Divides, Double, Equal,
@@ -62,7 +62,7 @@ pub(crate) const CLAMP: &[Term] = &[dtype(Promote(&[0, 1, 2]))];
 
 pub(crate) const CONVOLUTION: &[Term] = &[
     number(NotEqual(Int(8), ZERO)),
-    dtype(Any(&[Equal(CapacityNumel(9), ZERO), In(2, REAL)])),
+    dtype(Any(&[Equal(CapacityNumel(9), ZERO), In(2, REAL_OR_BOOL)])),
     dtype(Any(&[Equal(CapacityNumel(9), ZERO), NotIn(2, BOOL)])),
     shape(Any(&[EMPTY, TRANSPOSED, AtLeast(CapacityNumel(2), Size(1, &ZERO))])),
     shape(Any(&[EMPTY, NOT_TRANSPOSED, AtLeast(CapacityNumel(2), Times(&Size(1, &ONE), &Int(8)))])),
@@ -73,7 +73,7 @@ pub(crate) const CONVOLUTION_BACKWARD: &[Term] = &[
     shape(Any(&[EMPTY, Equal(Item(10, 2), ZERO), AtLeast(CapacityNumel(13), Size(2, &ZERO))])),
 ];
 
-pub(crate) const CUMSUM: &[Term] = &[dtype(In(0, REAL))];
+pub(crate) const CUMSUM: &[Term] = &[dtype(In(0, REAL_OR_BOOL))];
 
 pub(crate) const DIV_SCALAR_MODE: &[Term] =
     &[dtype(NotIn(0, OPAQUE)), number(Any(&[Null(2), EMPTY, NotEqual(Wrapped(1, 0), ZERO)]))];
@@ -244,7 +244,7 @@ const fn quantize<const MIN: Arg, const MAX: Arg, const DTYPE: Arg, const OUT: A
         quantized(Equal(Numel(1), count)),
         quantized(Equal(Numel(2), count)),
         quantized(CanResizeTo(OUT, Shape::Like(0))),
-        quantized(In(0, FLOATS)),
+        quantized(In(0, DEQUANTIZED)),
         quantized(Equal(Int(DTYPE), Dtype(OUT))),
         quantized(In(OUT, QUANTIZED)),
         quantized(AtLeast(Int(MIN), Least(OUT))),
@@ -279,7 +279,7 @@ const fn dequantize(
         quantized(In(0, QUANTIZED)),
         quantized(Equal(Int(5), Dtype(0))),
         quantized(Equal(Int(6), Dtype(7))),
-        quantized(In(7, FLOATS)),
+        quantized(In(7, DEQUANTIZED)),
         quantized(AtMost(Int(3), Int(4))),
         quantized(Any(&[NotIn(0, CHAR), NotIn(7, FLOAT), AtMost(Int(3), ZERO)])),
         quantized(Any(&[NotIn(0, CHAR), NotIn(7, FLOAT), AtLeast(Int(4), ZERO)])),
@@ -303,8 +303,8 @@ pub(crate) const DEQUANTIZE_PER_CHANNEL: &[Term] = &[
     quantized(In(0, QUANTIZED)),
     quantized(Equal(Int(6), Dtype(0))),
     quantized(Equal(Int(7), Dtype(8))),
-    quantized(Any(&[In(8, FLOATS), In(0, CHAR)])),
-    quantized(Any(&[In(8, FLOATS), AtLeast(ElementSize(8), Const(4))])),
+    quantized(Any(&[In(8, DEQUANTIZED), In(0, CHAR)])),
+    quantized(Any(&[In(8, DEQUANTIZED), AtLeast(ElementSize(8), Const(4))])),
     // Without an output dtype, the elements of CHAR are written as FLOAT.
     quantized(Any(&[NotIn(0, CHAR), Not(&Null(7)), AtLeast(ElementSize(8), Const(4))])),
     quantized(AtMost(Int(4), Int(5))),

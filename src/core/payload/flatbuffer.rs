@@ -1,4 +1,4 @@
-//! The formats of payloads with known tables: one row a backend.
+//! Payloads whose graph is a FlatBuffer of a known schema: one row a backend.
 
 use core::ops::Range;
 
@@ -9,7 +9,7 @@ use binrw::meta::ReadEndian;
 use super::graph::{Detail, Graph};
 use super::sections::{Section, package};
 use super::tables::{Tables, TablesPlace};
-use super::{FORMATS, Unreadable};
+use super::{FLATBUFFER_FORMATS, Unreadable};
 use crate::backend::Backend;
 use crate::file::HeaderField;
 use crate::foreign::{BUNDLED_PROGRAM, ET_DUMP, ForeignFormat};
@@ -20,7 +20,7 @@ use pte_flat::view::Table;
 use pte_schema::{bundled_program, etdump};
 
 /// The format of a backend's payloads: their header, their tables, and the graph in these.
-pub(super) struct Format {
+pub(super) struct FlatBufferFormat {
     pub(super) backend: Backend,
     /// The schema of the tables.
     pub(super) schema: &'static Schema,
@@ -91,10 +91,10 @@ impl<'p> Region<'_, 'p> {
     }
 }
 
-impl Format {
+impl FlatBufferFormat {
     /// Returns the format of a backend's payloads; `None` if their tables are not known.
     pub(super) fn of(backend: Backend) -> Option<&'static Self> {
-        FORMATS.iter().copied().find(|format| format.backend == backend)
+        FLATBUFFER_FORMATS.iter().copied().find(|format| format.backend == backend)
     }
 
     /// Proves the tables of a payload, and returns the graph.
@@ -142,7 +142,7 @@ impl TablesPlace {
                 Some(Ok(Self::new(&etdump::desc::SCHEMA, 0..end, root, &[ET_DUMP])))
             }
             ForeignFormat::Ptn => {
-                let format = Format::of(Backend::Native)?;
+                let format = FlatBufferFormat::of(Backend::Native)?;
                 Some(package::graph(head, len).map(|range| format.place(range)))
             }
             _ => None,
@@ -151,7 +151,7 @@ impl TablesPlace {
 
     /// Returns whether the schema of the backend's payloads is known.
     pub fn is_known(backend: Backend) -> bool {
-        Format::of(backend).is_some()
+        FlatBufferFormat::of(backend).is_some()
     }
 
     /// Finds the FlatBuffer of a payload, as [`of`](Self::of) does. The backend comes from the
@@ -161,7 +161,7 @@ impl TablesPlace {
     ///
     /// The header of the payload is invalid.
     pub fn of_payload(backend: Backend, head: &[u8], len: u64) -> Option<Result<Self, Unreadable>> {
-        let format = Format::of(backend)?;
+        let format = FlatBufferFormat::of(backend)?;
         Some((format.parts)(head, len).map(|parts| format.place(parts.graph)))
     }
 }
