@@ -23,6 +23,7 @@ mod qnn;
 mod releases;
 mod segments;
 mod sound;
+mod tosa;
 mod vulkan;
 pub(crate) mod xnnpack;
 
