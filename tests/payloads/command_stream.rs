@@ -1,7 +1,5 @@
 //! Command streams of Ethos-U, made of registers: what an operation reads, writes and multiplies.
 
-use std::ops::Range;
-
 use pte::payload::command_stream::commands::Actions;
 use pte::payload::command_stream::registers::Operation;
 use pte::payload::command_stream::{Step, Work, decode};
@@ -105,14 +103,14 @@ fn weights_and_scales_are_those_of_the_cores() {
     for (nth, base) in (1u32..).zip([0x20, 0x22, 0x90, 0x92, 0x94]) {
         stream.large.extend([(base, nth * 100), (base + 1, nth)]);
     }
-    let places = |operation: &Operation, name: &str| -> Vec<Range<u64>> {
+    let places = |operation: &Operation, name: &str| -> Vec<(u64, u64)> {
         let accesses = operation.accesses.iter().filter(|access| access.name == name);
-        accesses.map(|access| access.range.clone()).collect()
+        accesses.map(|access| (access.range.start, access.range.end)).collect()
     };
     for (product, weights, scales) in [
-        (0, vec![100..101, 300..303], vec![200..202, 400..404]),
-        (1, vec![100..101, 300..303], vec![200..202, 400..404]),
-        (2, vec![100..101, 300..303, 400..404, 500..505], vec![200..202]),
+        (0, vec![(100, 101), (300, 303)], vec![(200, 202), (400, 404)]),
+        (1, vec![(100, 101), (300, 303)], vec![(200, 202), (400, 404)]),
+        (2, vec![(100, 101), (300, 303), (400, 404), (500, 505)], vec![(200, 202)]),
     ] {
         let conv = stream.operation(product, CONV, 0);
         assert_eq!(places(&conv, "weights"), weights, "{product}");
