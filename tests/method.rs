@@ -1,9 +1,9 @@
 //! The accesses of calls to their arguments, with known and with unknown operators, and control
 //! flow.
 
-use pte::Pte;
-use pte::method::{Access, Effects, instructions};
+use pte::method::{Access, Definitions, Effects, instructions};
 use pte::schema::program::view::{InstructionArguments, KernelTypes};
+use pte::{Pte, Storage};
 use serde_json::json;
 
 use crate::support::build;
@@ -75,6 +75,41 @@ fn as_many_results_as_can_be_are_named_twice() {
     assert_eq!(accesses(1, &[0, 1, 1, 1, 1], &[], &[])[..2], [read(0), written(1)]);
     let expected = [read(0), read(1), written(8), written(8)];
     assert_eq!(accesses(1, &[0, 1, 8, 8], &[&[]], &[]), expected);
+    for count in 1..=7 {
+        let results: Vec<_> = (1..=count).collect();
+        let found = accesses(1, &[&[0], &results[..], &results].concat(), &[], &[]);
+        assert_eq!(found[0], read(0), "{count}");
+        assert!(found[1..].iter().all(|(_, access)| *access == Access::Write), "{found:?}");
+    }
+}
+
+/// Before the first instruction, a tensor has what the file, a `.ptd` or the caller gives it.
+#[test]
+fn tensors_with_data_are_initialized_from_the_start() {
+    let mut counts = [0, 0];
+    for path in files::samples() {
+        let bytes = std::fs::read(&path).unwrap();
+        let Ok(pte) = Pte::read(&bytes) else { continue };
+        for plan in pte.program().execution_plan().into_iter().flatten() {
+            let definitions = Definitions::of(&pte, plan);
+            let inputs: Vec<_> = plan.inputs().into_iter().flatten().collect();
+            for (index, value) in (0..).zip(plan.values().into_iter().flatten()) {
+                let Some(KernelTypes::Tensor(tensor)) = value.val() else { continue };
+                let has_data = match pte.storage(tensor) {
+                    Ok(Storage::Constant(_) | Storage::External { .. }) => true,
+                    Ok(Storage::Planned { initial, .. }) => {
+                        counts[1] += usize::from(initial.is_some());
+                        initial.is_some()
+                    }
+                    _ => false,
+                };
+                let is_given = has_data || inputs.contains(&index);
+                assert_eq!(definitions.is_initialized(index), is_given, "{}", path.display());
+                counts[0] += 1;
+            }
+        }
+    }
+    assert!(counts[0] > 300 && counts[1] > 0, "{counts:?}");
 }
 
 /// A call may read the tensor that it writes.

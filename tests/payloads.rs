@@ -24,6 +24,7 @@ use crate::support::xnnpack::{changed, sound};
 use crate::support::{build, files};
 
 mod attributes;
+mod command_stream;
 #[cfg(feature = "json")]
 mod coreml;
 #[cfg(feature = "json")]

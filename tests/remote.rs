@@ -391,6 +391,29 @@ fn a_name_that_resolves_to_a_private_address_is_refused() {
     assert_eq!(resolver.0.load(Ordering::Relaxed), 2);
 }
 
+/// A resolver that gives a public address and then one of this machine.
+#[derive(Debug)]
+struct Mixed;
+
+impl Resolve for Mixed {
+    fn resolve(&self, _: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+        Ok([[93, 184, 216, 34], [127, 0, 0, 1]].map(|of| SocketAddr::from((of, port))).into())
+    }
+}
+
+/// The connection would be tried with each address, until one answers.
+#[test]
+fn a_name_with_a_private_address_among_others_is_refused() {
+    let server = Server::of(LINEAR.to_vec());
+    let url = server.url("/m").replace("127.0.0.1", "models.example");
+    let mut options = options();
+    options.resolver = Some(Arc::new(Mixed));
+    options.allows_private = false;
+    let error = open_with(options, &url).unwrap_err();
+    assert_eq!(error, RemoteError::PrivateAddress("models.example".into()));
+    assert!(server.asked().is_empty());
+}
+
 #[test]
 fn budgets_of_requests_and_bytes_end_a_read() {
     let server = Server::of(long_file());

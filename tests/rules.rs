@@ -14,13 +14,16 @@ use crate::support::json::dump;
 mod constants;
 mod contracts;
 mod dataflow;
+mod ethosu;
 mod fixtures;
 mod mlx;
+mod native;
 mod openvino;
 mod qnn;
 mod releases;
 mod segments;
 mod sound;
+mod tosa;
 mod vulkan;
 pub(crate) mod xnnpack;
 
@@ -671,4 +674,19 @@ fn keys_of_a_program_that_lost_its_names_are_missing() {
     file.0["root"]["segments"] = json!([{"size": 1536}, {"offset": 1536, "size": 48}]);
     file.0["data"].as_array_mut().unwrap().push(json!({"zeros": 48}));
     assert_eq!(found(&file), ["delegate-key-unresolved"; 2]);
+}
+
+/// The condition of a jump is a Bool or a tensor of them; the runtime reads no other dtype as one.
+#[test]
+fn a_jump_reads_a_tensor_of_bools_alone() {
+    let dtypes = ["BYTE", "CHAR", "SHORT", "INT", "LONG", "HALF", "FLOAT", "DOUBLE", "BOOL"];
+    for dtype in dtypes {
+        let Fixture(mut program) = Fixture::read("base/jump").unwrap();
+        program["root"]["execution_plan"][0]["values"][2]["val"]["scalar_type"] = json!(dtype);
+        let found = fixtures::judge(&Fixture(program));
+        match dtype {
+            "BOOL" => assert_eq!(found, []),
+            _ => fixtures::is_broken(&found, "jump-condition-type", ""),
+        }
+    }
 }

@@ -92,6 +92,12 @@ fn with_takes_a_folder_of_data_files() {
     fs::copy(files::path(DATA), data.join("weights.ptd")).unwrap();
     let found = check("data");
     assert_eq!(text(&found.stdout), "ok  model.pte\nok  data/deep/weights.ptd\n2 files: 2 ok\n");
+    // Each folder has one.
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    let args = ["check", "model.pte", "--with", "data", "--with", "empty"];
+    let done = run(&args, Some(folder.path()), b"");
+    assert_eq!(done.status.code(), Some(1));
+    assert!(text(&done.stderr).contains("no .ptd file in this folder"), "{}", text(&done.stderr));
 }
 
 /// A stack trace names files on the machine that exported the program.
@@ -145,6 +151,12 @@ fn baseline_leaves_only_what_is_new() {
     fs::copy(files::path(UNSOUND), folder.path().join("new.pte")).unwrap();
     let done = run(&[&known[..], &["new.pte"]].concat(), at, b"");
     assert_eq!(done.status.code(), Some(1), "{}", text(&done.stdout));
+    // What is accepted leaves the Errors that are not.
+    let rest = ["check", "model.pte", "--write-baseline", "rest.json", "--allow", "use-after-free"];
+    run(&rest, at, b"");
+    let done = run(&["check", "model.pte", "--baseline", "rest.json"], at, b"");
+    assert_eq!(done.status.code(), Some(1), "{}", text(&done.stdout));
+    assert!(text(&done.stdout).contains("error[use-after-free]"), "{}", text(&done.stdout));
     // A refused file is not checked, so it is never accepted.
     fs::write(folder.path().join("model.pte"), b"broken").unwrap();
     assert_eq!(run(&known, at, b"").status.code(), Some(1));
@@ -176,6 +188,15 @@ fn settings_are_those_of_the_nearest_pte_toml() {
     assert_eq!(code(&["memory", file]), Some(1));
     set("[check]\nallow = [\"paths-leaked\"]\nruntime = \"9.9.9.9\"\n");
     assert_eq!(code(&["check", file]), Some(2), "no release");
+    // A baseline lies beside the settings.
+    set("[check]\ndeny = [\"paths-leaked\"]\n");
+    let known = folder.path().join("known.json");
+    assert_eq!(code(&["check", file, "--write-baseline", known.to_str().unwrap()]), Some(0));
+    set("[check]\ndeny = [\"paths-leaked\"]\nbaseline = \"known.json\"\n");
+    assert_eq!(code(&["check", file]), Some(0));
+    set("[check]\nbaseline = \"nowhere.json\"\n");
+    assert_ne!(code(&["check", file]), Some(0), "no baseline");
+    assert_eq!(code(&["check", "--structure-only", file]), Some(0), "nothing is judged by it");
     set("[check]\nallowed = []\n");
     let done = run(&["check", file], Some(&inner), b"");
     assert_eq!(done.status.code(), Some(2));

@@ -162,6 +162,77 @@ fn profile_of_hostile_events_is_bounded() {
     }
 }
 
+/// A profile is of the only method, or of `forward`. What one method took is laid over no other.
+#[test]
+fn profile_is_of_a_method_that_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |names: &[&str]| {
+        let mut two = program(OPERATORS);
+        let plan = two["root"]["execution_plan"][0].clone();
+        two["root"]["execution_plan"] = names
+            .iter()
+            .map(|name| {
+                let mut plan = plan.clone();
+                plan["name"] = value!(name);
+                plan
+            })
+            .collect();
+        let path = folder.path().join("model.pte");
+        std::fs::write(&path, file(&two.to_string())).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    for (names, is_known) in
+        [(&["encode"][..], true), (&["encode", "forward"], true), (&["encode", "decode"], false)]
+    {
+        let path = write(names);
+        let done = pte(&["profile", PROFILE, "--program", &path]);
+        assert_eq!(done.status.code(), Some(if is_known { 0 } else { 1 }), "{names:?}");
+    }
+    let path = write(&["encode", "forward"]);
+    let laid = json(&["graph", "--overlay", "time", "--etdump", PROFILE, &path]);
+    let nodes: Vec<_> = laid["file"]["results"].as_object().unwrap().keys().cloned().collect();
+    assert_eq!(nodes, ["m1i0", "m1i1", "m1i2", "m1i3", "m1i4"]);
+}
+
+/// Instructions count from the start of their chain. A call without an event of its own takes as long as those in it.
+#[test]
+fn profile_finds_instructions_in_their_chains() {
+    let event = |name: &str, chain: i32, instruction: i32, ticks: u64| {
+        value!({"profile_event": {"name": name, "chain_index": chain,
+            "instruction_id": instruction, "start_time": 100, "end_time": 100 + ticks}})
+    };
+    let events = [
+        event("native_call_permute_copy.out", 0, 0, 3),
+        event("OPERATOR_CALL", 0, 0, 5),
+        event("native_call_addmm.out", 1, 0, 7),
+        event("inner", 1, 0, 4),
+        event("native_call_gelu.out", 1, 1, 2),
+        event("OPERATOR_CALL", 1, 1, 9),
+    ];
+    let bytes = etdump(&value!({"run_data": [{"events": events}]}));
+    let mut chains = program(OPERATORS);
+    let plan = &mut chains["root"]["execution_plan"][0];
+    let all = plan["chains"][0]["instructions"].as_array().unwrap().clone();
+    plan["chains"] = value!([{"instructions": all[..1]}, {"instructions": all[1..]}]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.pte");
+    std::fs::write(&path, file(&chains.to_string())).unwrap();
+    let args = ["profile", "--json", "-", "--program", path.to_str().unwrap()];
+    let done = run(&args, None, &bytes);
+    let profile: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let rows = profile["instructions"].as_array().unwrap().iter().map(|row| {
+        let number = |of: &Value| of.as_u64().unwrap();
+        let place = (number(&row["chain"]), number(&row["instruction"]));
+        (place, row["name"].as_str().unwrap().to_owned(), number(&row["time"]["total"]))
+    });
+    let wanted = [
+        ((0, 0), OPERATORS[0].to_owned(), 5),
+        ((1, 0), OPERATORS[1].to_owned(), 11),
+        ((1, 1), OPERATORS[2].to_owned(), 9),
+    ];
+    assert_eq!(rows.collect::<Vec<_>>(), wanted);
+}
+
 /// Writes the tables of a profile.
 fn etdump(root: &Value) -> Vec<u8> {
     use pte::flat::load;

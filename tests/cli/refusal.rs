@@ -32,6 +32,27 @@ fn every_verb_with_json_has_one_form_for_a_refusal() {
     }
 }
 
+/// A file that cannot be read is worse than one that is refused, in any order. Documents follow one another.
+#[test]
+fn the_worst_status_of_several_files_counts() {
+    let status = |files: &[&str]| pte(&[&["tensors"], files].concat()).status.code();
+    let (refused, missing) = ("README.md", "no-such-file");
+    for files in
+        [[LINEAR, missing, refused], [missing, refused, LINEAR], [refused, LINEAR, missing]]
+    {
+        assert_eq!(status(&files), Some(3), "{files:?}");
+    }
+    for files in [[refused, LINEAR], [LINEAR, refused]] {
+        assert_eq!(status(&files), Some(1), "{files:?}");
+    }
+    let done = pte(&["tensors", "--json", LINEAR, refused, LINEAR]);
+    let shown = text(&done.stdout);
+    assert!(!shown.contains("\n\n"), "{shown}");
+    let documents = serde_json::Deserializer::from_str(&shown).into_iter::<Value>();
+    let schemas: Vec<_> = documents.map(|document| document.unwrap()["schema"].clone()).collect();
+    assert_eq!(schemas, ["pte.tensors/1", "pte.error/1", "pte.tensors/1"]);
+}
+
 #[test]
 fn a_missing_file_has_the_same_form() {
     for args in [

@@ -95,6 +95,86 @@ fn every_file_is_a_row() {
     assert_eq!(by_uri(&rows, "missing.pte")["status"], "unreadable");
 }
 
+/// The numbers and texts of a row are those of `info` and of `check`.
+#[test]
+fn a_row_has_the_numbers_of_info_and_check() {
+    let models = tempfile::tempdir().unwrap();
+    for path in crate::support::files::samples() {
+        fs::copy(&path, models.path().join(path.file_name().unwrap())).unwrap();
+    }
+    let out = tempfile::tempdir().unwrap();
+    scan(&[models.path().to_str().unwrap()], out.path(), &[]);
+    let rows = rows(out.path());
+    assert!(rows.len() > 50, "{}", rows.len());
+    let paths: Vec<_> = rows.iter().map(|row| row["uri"].as_str().unwrap()).collect();
+    let document = |verb: &str| -> Value {
+        let done = pte(&[&[verb, "--json"], &paths[..]].concat());
+        serde_json::from_slice(&done.stdout).unwrap()
+    };
+    let (info, checked) = (document("info"), document("check"));
+    let of = |document: &Value, path: &str| {
+        let files = document["files"].as_array().unwrap();
+        files.iter().find(|file| file["path"] == path).cloned().unwrap_or_default()
+    };
+    let sum = |list: &Value, field: &str| -> u64 {
+        list.as_array().unwrap().iter().map(|of| of[field].as_u64().unwrap()).sum()
+    };
+    for row in &rows {
+        let path = row["uri"].as_str().unwrap();
+        let (file, judged) = (of(&info, path), of(&checked, path));
+        for (cell, part) in [
+            ("flatbuffer_bytes", "flatbuffer"),
+            ("padding_bytes", "padding"),
+            ("segment_bytes", "segments"),
+            ("trailing_bytes", "trailing"),
+        ] {
+            assert_eq!(row[cell], file["parts"][part], "{path}: {cell}");
+        }
+        if row["kind"] == "pte" {
+            let delegates = sum(&file["backends"], "delegates");
+            assert_eq!(sum(&row["payloads"], "count"), delegates, "{path}");
+            assert_eq!(sum(&row["backends"], "delegates"), delegates, "{path}");
+        }
+        assert_eq!(row["status"], judged["verdict"], "{path}");
+        let findings = judged["findings"].as_array().unwrap();
+        let count = |severity: &str| -> usize {
+            findings.iter().filter(|finding| finding["severity"] == severity).count()
+        };
+        let kept = ["error", "warning", "note"].map(count);
+        let counted = ["errors", "warnings", "notes"].map(|cell| row[cell].as_u64().unwrap());
+        if judged["omitted"].as_u64() == Some(0) {
+            assert_eq!(counted, kept.map(|count| count as u64), "{path}");
+        }
+        let first = findings.iter().find(|finding| finding["severity"] == "error");
+        for (cell, field) in [("code", "rule"), ("offset", "offset"), ("message", "message")] {
+            let wanted = first.map_or(&Value::Null, |finding| &finding[field]);
+            assert_eq!(row[cell], *wanted, "{path}: {cell}");
+        }
+    }
+}
+
+/// Times are in milliseconds from 1970 on, and may be before it.
+#[test]
+fn a_row_has_the_time_of_its_file() {
+    let models = tempfile::tempdir().unwrap();
+    let (path, out) = (models.path().join("a.PTD"), tempfile::tempdir().unwrap());
+    fs::copy(crate::support::files::path("tests/data/ptd/ptd_basic.ptd"), &path).unwrap();
+    let epoch = std::time::SystemTime::UNIX_EPOCH;
+    for (nth, (time, wanted)) in [
+        (epoch + Duration::from_micros(1_700_000_000_123_999), 1_700_000_000_123i64),
+        (epoch - Duration::from_millis(1_500), -1_500),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+        let out = out.path().join(nth.to_string());
+        scan(&[models.path().to_str().unwrap()], &out, &[]);
+        let rows = rows(&out);
+        assert_eq!((rows.len(), &rows[0]["mtime_ms"]), (1, &wanted.into()));
+    }
+}
+
 #[test]
 fn the_depth_decides_what_is_read() {
     let read = |depth: &str| {
@@ -134,11 +214,16 @@ fn roots_are_folders_patterns_and_a_list() {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    let list = format!("{LINEAR}\n\nno/such.pte\r\n{LINEAR}x");
+    // A line may have 65,536 bytes, with its end.
+    let long = "x".repeat((1 << 16) - 1);
+    let list = format!("{long}\n{LINEAR}\n\nno/such.pte\r\n{LINEAR}x");
     child.stdin.take().unwrap().write_all(list.as_bytes()).unwrap();
     assert!(child.wait().unwrap().success());
-    let statuses: Vec<_> = rows(out.path()).iter().map(|row| row["status"].clone()).collect();
-    assert_eq!(statuses, ["unreadable", "ok", "unreadable"]);
+    let rows = rows(out.path());
+    let statuses: Vec<_> = rows.iter().map(|row| row["status"].clone()).collect();
+    assert_eq!(statuses, ["unreadable", "ok", "unreadable", "unreadable"]);
+    let names: Vec<_> = rows.iter().map(|row| row["uri"].as_str().unwrap()).collect();
+    assert_eq!(names[..3], ["no/such.pte", LINEAR, &format!("{LINEAR}x")]);
 }
 
 /// Scans files with hostile names, and returns the cells of all rows.

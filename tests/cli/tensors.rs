@@ -124,6 +124,10 @@ fn a_key_that_nothing_has_is_status_1() {
     assert_eq!(done.status.code(), Some(1));
     let shown = text(&done.stdout);
     assert!(shown.ends_with("no data has this key, and nothing requests it\n"), "{shown}");
+    // A key is given by its start.
+    let code = |key| pte(&["tensors", "--key", key, "tests/data/pte/mlx_mlp.pte"]).status.code();
+    assert_eq!(code("7e98/ls.0.w"), Some(0));
+    assert_eq!(code("ls.0.weight"), Some(1));
 }
 
 /// The users of a blob are the delegates that request it, of every known backend.

@@ -391,6 +391,20 @@ fn an_instruction() {
     );
 }
 
+/// Chains run one after the other, but a runtime may be asked for one.
+#[test]
+fn the_chain_of_an_instruction() {
+    let reported = found("linear.pte", |program| {
+        let last = steps(plan(program, 0)).pop().unwrap();
+        let chains = plan(program, 0).chains.as_mut().unwrap();
+        chains.push(Chain { instructions: Some(vec![last]), ..Chain::default() });
+    });
+    let chain: Vec<_> = reported.iter().filter(|line| line.contains(": chain: ")).collect();
+    assert_eq!(chain.len(), 1, "{reported:?}");
+    assert!(chain[0].starts_with("instructions: forward: call "), "{reported:?}");
+    assert!(chain[0].ends_with(": chain: 0 → 1"), "{reported:?}");
+}
+
 /// One of forty equal calls, each of which takes the result of the one before.
 #[test]
 fn an_instruction_of_a_row() {

@@ -149,6 +149,21 @@ fn padded(padding: &[u8]) -> Asm {
         .segments(&[])
 }
 
+/// Padding is read as far as the largest alignment of segments.
+#[test]
+fn each_byte_of_the_padding_is_zero() {
+    for at in [0, 1, 63, 64, 100, 1023, 1024, 4088] {
+        let mut padding = vec![0; 4096];
+        padding[at] = b'x';
+        let asm = padded(&padding);
+        let place = asm.at("padding") + at as u64;
+        let bytes = asm.finish();
+        let report = read(&bytes).unwrap().check();
+        let found = report.findings().iter().find(|found| found.rule.id == "padding-not-zero");
+        assert_eq!(found.map(|found| found.offset), Some(place), "{at}");
+    }
+}
+
 fn newer() -> Vec<Broken> {
     let field = "unknown-field";
     let program = |slots: &[u16], fields: usize| {

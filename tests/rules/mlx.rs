@@ -174,3 +174,84 @@ fn each_number_list_and_text_of_an_instruction_is_judged() {
         is_broken(&found, "mlx-attribute", message);
     }
 }
+
+/// Returns the findings in `base/mlx.json` after a change of its graph and of its method.
+fn changed(change: impl FnOnce(&mut Value, &mut Value)) -> Vec<(String, String)> {
+    let Fixture(mut program) = Fixture::read("base/mlx").unwrap();
+    let mut graph = program["data"][0]["mlx"].take();
+    change(&mut graph, &mut program["root"]["execution_plan"][0]);
+    program["data"][0]["mlx"] = graph;
+    judge(&Fixture(program))
+}
+
+/// The backend reads a version as `std::stoi` does.
+#[test]
+fn versions_are_numbers_with_anything_behind() {
+    let found = |version: &str| changed(|graph, _| graph["version"] = json!(version));
+    for version in ["", "1", "0", "+1", "-5", "  1", "1.9", "1x"] {
+        assert_eq!(found(version), [], "{version:?}");
+    }
+    for version in ["2", "+2", "10", "x", " ", "+", "-", "99999999999"] {
+        is_broken(&found(version), "mlx-version", "unknown version");
+    }
+}
+
+/// The backend reads inputs in their order, and writes outputs in any. An order does not matter if a size is 1.
+#[test]
+fn inputs_are_contiguous() {
+    let found = |nth: usize, sizes: [u32; 2], order: [u32; 2]| {
+        changed(|graph, plan| {
+            // Sizes that differ from those of the graph are another rule.
+            for meta in [1, 2] {
+                graph["tensor_meta"][meta]["shape"] = json!([{"value": -1}, {"value": -1}]);
+            }
+            plan["values"][nth]["val"]["sizes"] = json!(sizes);
+            plan["values"][nth]["val"]["dim_order"] = json!(order);
+        })
+    };
+    for nth in [0, 1] {
+        for sizes in [[2, 3], [1, 3], [3, 1]] {
+            assert_eq!(found(nth, sizes, [0, 1]), [], "{nth} {sizes:?}");
+        }
+        for sizes in [[1, 3], [3, 1], [0, 3]] {
+            assert_eq!(found(nth, sizes, [1, 0]), [], "{nth} {sizes:?}");
+        }
+    }
+    is_broken(&found(0, [2, 3], [1, 0]), "mlx-args", "its dimensions are not in order");
+    assert_eq!(found(1, [2, 3], [1, 0]), []);
+}
+
+/// A size below 0 in a graph is not known; 0 is a size.
+#[test]
+fn known_sizes_of_a_graph_are_those_of_its_arguments() {
+    let found = |size: i32| {
+        changed(|graph, _| graph["tensor_meta"][1]["shape"][1] = json!({"value": size}))
+    };
+    assert_eq!(found(3), []);
+    for size in [0, 2, 4] {
+        is_broken(
+            &found(size),
+            "mlx-unread",
+            &format!("a size of 3, and the graph's tensor {size}"),
+        );
+    }
+}
+
+/// A list of one size is for all outputs.
+#[test]
+fn a_split_has_one_size_or_one_for_each_output() {
+    let tensor = json!({"idx": 1});
+    let found = |count: usize| {
+        let sizes = vec![json!({"literal": 1}); count];
+        let op = json!({"x": tensor, "outs": [tensor, tensor, tensor], "sizes": sizes});
+        let mut found = judged(&[json!([{"op_type": "SplitNode", "op": op}]), json!([])]);
+        found.retain(|(rule, _)| rule == "mlx-attribute");
+        found
+    };
+    for count in [1, 3] {
+        assert_eq!(found(count), []);
+    }
+    for count in [2, 4] {
+        is_broken(&found(count), "mlx-attribute", &format!("there are {count}, and 3 outs"));
+    }
+}

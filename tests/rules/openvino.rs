@@ -38,6 +38,11 @@ fn a_call_has_an_argument_for_each_input_and_output() {
         plan["chains"][0]["instructions"][0]["instr_args"]["args"] = json!([2, 1]);
     });
     assert_eq!(found, []);
+    let matrix = model(&[("i64", "1,1")], &[("FP32", &[1, 3])]);
+    let found = judged(&matrix, |plan| {
+        plan["chains"][0]["instructions"][0]["instr_args"]["args"] = json!([2, 1]);
+    });
+    is_broken(&found, "openvino-call", "argument 0: expected the shape [1, 1]");
 }
 
 #[test]
@@ -46,7 +51,9 @@ fn shapes_have_bounds_and_types_have_two_names() {
         let model = model(&[("f32", shape)], &[("FP32", &[1, 3])]);
         assert_eq!(judged(&model, |_| {}), [], "{shape}");
     }
-    for (shape, part) in [("1", "[1]"), ("2..8,4", "[2..8, 4]"), ("", "[]"), ("1,5", "[1, 5]")] {
+    for (shape, part) in
+        [("1", "[1]"), ("2..8,4", "[2..8, 4]"), ("", "[]"), ("1,5", "[1, 5]"), ("?,5", "[?, 5]")]
+    {
         let model = model(&[("f32", shape)], &[("FP32", &[1, 3])]);
         let part = format!("argument 0: expected the shape {part}");
         is_broken(&judged(&model, |_| {}), "openvino-call", &part);

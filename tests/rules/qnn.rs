@@ -116,3 +116,29 @@ fn libraries_of_op_packages_are_named() {
     });
     is_broken(&found, "qnn-library", "\"./libours.so\"");
 }
+
+/// A path of any form is a library that the runtime would load.
+#[test]
+fn any_library_is_named() {
+    for path in ["x", "libours.so", "/tmp/ours", "C:\\ours.dll"] {
+        let found = judged(|delegate| options(delegate)["library_path"] = json!(path));
+        is_broken(&found, "qnn-library", "the options name the library");
+    }
+}
+
+/// The backend reads a header of 20 bytes.
+#[test]
+fn a_payload_has_its_header() {
+    let found = |len: u32| {
+        let Fixture(mut program) = Fixture::read("base/qnn").unwrap();
+        program["data"][0] = json!({"zeros": len});
+        program["root"]["segments"][0]["size"] = json!(len);
+        judge(&Fixture(program))
+    };
+    for len in [1, 19] {
+        is_broken(&found(len), "qnn-payload", &format!("a payload of {len} bytes"));
+    }
+    for len in [20, 21, 1536] {
+        assert_eq!(found(len), [], "{len}");
+    }
+}

@@ -26,6 +26,42 @@ fn segments_out_of_order_may_overlap_too() {
     );
 }
 
+/// Only a payload that says so is in a segment: the index of another one is of the list of inline payloads.
+#[test]
+fn a_segment_is_referred_to_by_those_that_have_data_in_it() {
+    let found = |location: &str| {
+        let delegate = json!({"id": "Stub", "compile_specs": [],
+            "processed": {"location": location, "index": 0}});
+        let plan = json!({"name": "forward", "values": [], "inputs": [], "outputs": [],
+            "chains": [], "operators": [], "delegates": [delegate], "non_const_buffer_sizes": [0]});
+        let mut found = findings(&json!({
+            "root": {"execution_plan": [plan], "constant_segment": {"offsets": [0], "segment_index": 1},
+                "segments": [{"size": 64}, {}], "backend_delegate_data": [{"data": [1, 2, 3]}]},
+            "data": [{"zeros": 64}]
+        }));
+        found.retain(|line| line.starts_with("segment-unreferenced"));
+        found
+    };
+    assert!(found("SEGMENT").is_empty());
+    assert_eq!(found("INLINE"), ["segment-unreferenced: nothing refers to segment 0"]);
+}
+
+#[test]
+fn a_segment_begins_at_a_multiple_of_16() {
+    let found = |offset: u64| {
+        let mut found = findings(&json!({
+            "root": {"execution_plan": [], "constant_segment": {"offsets": [0]},
+                "segments": [{"offset": offset, "size": 16}], "named_data": [{"key": "a"}]},
+            "data": [{"zeros": 64}], "align": 64
+        }));
+        found.retain(|line| line.starts_with("segment-misaligned"));
+        found.len()
+    };
+    for offset in 0..=48 {
+        assert_eq!(found(offset), usize::from(offset % 16 != 0), "{offset}");
+    }
+}
+
 /// The first offset is reserved.
 #[test]
 fn an_offset_alone_is_no_constant() {

@@ -203,3 +203,309 @@ fn a_prepacked_constant_shares_no_memory() {
 fn tensor(graph: &mut Value, nth: usize) -> &mut Value {
     &mut graph["values"][nth]["value"]
 }
+
+/// Returns the findings in the same program, after a change of its graph and of its method. Its tensors have room for
+/// eight bytes an element.
+fn judged_with(change: impl FnOnce(&mut Value, &mut Value)) -> Vec<(String, String)> {
+    let Fixture(mut program) = Fixture::read("base/vulkan").unwrap();
+    let mut graph = program["data"][0]["vulkan"].take();
+    let plan = &mut program["root"]["execution_plan"][0];
+    plan["values"][1]["val"]["allocation_info"]["memory_offset_low"] = json!(128);
+    plan["non_const_buffer_sizes"] = json!([0, 256]);
+    change(&mut graph, plan);
+    program["data"][0]["vulkan"] = graph;
+    judge(&Fixture(program))
+}
+
+/// The argument has the datatype of the staging buffer; without one, that of the graph's tensor.
+#[test]
+fn each_datatype_of_a_tensor_takes_its_own_dtypes() {
+    let rows: [(&str, &[&str]); 8] = [
+        ("BOOL", &["BOOL"]),
+        ("UINT8", &["BYTE"]),
+        ("INT8", &["CHAR"]),
+        ("INT32", &["INT", "LONG"]),
+        ("INT64", &["LONG"]),
+        ("FLOAT16", &["HALF"]),
+        ("FLOAT32", &["HALF", "FLOAT", "DOUBLE"]),
+        ("FLOAT64", &["DOUBLE"]),
+    ];
+    let all =
+        ["BYTE", "CHAR", "SHORT", "INT", "LONG", "HALF", "FLOAT", "DOUBLE", "BOOL", "BFLOAT16"];
+    for (datatype, taken) in rows {
+        for dtype in all {
+            for has_staging in [true, false] {
+                let found = judged_with(|graph, plan| {
+                    let input = tensor(graph, 1);
+                    let field = if has_staging { "staging_datatype" } else { "datatype" };
+                    input["staging_datatype"] = json!("UNSET");
+                    input[field] = json!(datatype);
+                    plan["values"][0]["val"]["scalar_type"] = json!(dtype);
+                });
+                match taken.contains(&dtype) {
+                    true => assert_eq!(found, [], "{dtype} for {datatype}"),
+                    false => is_broken(&found, "vulkan-args", &format!("it is of {dtype}")),
+                }
+            }
+        }
+    }
+}
+
+/// Outputs have their full sizes until an input is smaller than the graph allows, or an integer may change them.
+#[test]
+fn outputs_are_as_large_as_the_inputs_make_them() {
+    let found = |input: [u32; 2], output: [u32; 2], dynamism: &str, has_integer: bool| {
+        judged_with(|graph, plan| {
+            let integer = json!({"value_type": "SymInt", "value": {"value": 1}});
+            graph["values"].as_array_mut().unwrap().extend(has_integer.then_some(integer));
+            plan["values"][0]["val"]["sizes"] = json!(input);
+            plan["values"][1]["val"]["sizes"] = json!(output);
+            plan["values"][1]["val"]["shape_dynamism"] = json!(dynamism);
+        })
+    };
+    for dynamism in ["STATIC", "DYNAMIC_BOUND"] {
+        assert_eq!(found([2, 3], [2, 3], dynamism, false), []);
+        assert_eq!(found([1, 3], [1, 3], dynamism, false), []);
+        assert_eq!(found([1, 3], [2, 3], dynamism, false), []);
+        assert_eq!(found([2, 3], [1, 3], dynamism, true), []);
+        is_broken(&found([3, 3], [2, 3], dynamism, false), "vulkan-args", "a size of 3");
+    }
+    is_broken(&found([2, 3], [1, 3], "STATIC", false), "vulkan-args", "it has a size of 1");
+    is_broken(&found([2, 3], [1, 3], "DYNAMIC_BOUND", false), "vulkan-args", "room for 3 elements");
+    for is_small in [false, true] {
+        let input = if is_small { [1, 3] } else { [2, 3] };
+        is_broken(&found(input, [3, 3], "STATIC", false), "vulkan-args", "it has a size of 3");
+    }
+}
+
+/// A tensor with the memory object of an earlier one is an error exactly if that one is in use when it begins. Random
+/// chains are compared with a search for such pairs.
+#[test]
+fn tensors_share_memory_only_one_after_the_other() {
+    let mut random = Random(0x5eed_f00d);
+    let mut shared = [0, 0];
+    for _ in 0..400 {
+        let calls = 1 + random.below(5);
+        let objects: Vec<i32> = (0..=calls).map(|_| random.below(4) as i32 - 1).collect();
+        // The tensors are the values from 1 on. The first is the input, the one written last the output.
+        let (mut chain, mut lives) = (Vec::new(), vec![None; objects.len()]);
+        lives[0] = Some((0, 0));
+        let mut output = 0;
+        for call in 1..=calls {
+            let written: Vec<_> = (0..lives.len()).filter(|&nth| lives[nth].is_some()).collect();
+            let from = written[random.below(written.len())];
+            output = random.below(lives.len());
+            chain.push(json!({"name": "aten.relu.default", "args": [from + 1, output + 1]}));
+            lives[from] = lives[from].map(|(first, _)| (first, call));
+            lives[output] = Some((lives[output].map_or(call, |(first, _)| first), call));
+        }
+        lives[output] = lives[output].map(|(first, _)| (first, calls + 1));
+        let mut lives: Vec<_> = objects
+            .iter()
+            .zip(&lives)
+            .filter_map(|(&object, life)| life.map(|(first, last)| (first, last, object)))
+            .filter(|&(.., object)| object >= 0)
+            .collect();
+        lives.sort_unstable();
+        // The tensors that begin while an earlier one is in use.
+        let late = lives.iter().enumerate().filter(|(nth, (first, _, object))| {
+            let mut earlier = lives[..*nth].iter();
+            earlier.any(|(_, last, other)| other == object && first <= last)
+        });
+        let late = late.count();
+        let found = judged(|graph| {
+            let mut values = vec![graph["values"][0].clone()];
+            for object in &objects {
+                let mut value = graph["values"][1].clone();
+                value["value"]["mem_obj_id"] = json!(object);
+                values.push(value);
+            }
+            // Objects are counted up to the number of values.
+            values.extend([
+                json!({"value_type": "Null", "value": {}}),
+                json!({"value_type": "Null", "value": {}}),
+            ]);
+            graph["values"] = json!(values);
+            graph["chain"] = json!(chain);
+            graph["output_ids"] = json!([output + 1]);
+        });
+        assert_eq!(found.len(), late, "{objects:?} {chain:?}: {found:?}");
+        assert!(found.iter().all(|(rule, _)| rule == "vulkan-memory"), "{found:?}");
+        shared[usize::from(late > 0)] += 1;
+    }
+    assert!(shared.iter().all(|&count| count > 50), "{shared:?}");
+}
+
+/// A generator of pseudorandom numbers, the same in each run (xorshift).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % end as u64) as usize
+    }
+}
+
+/// The items of a list are in use as long as the list. A prepacked constant is in use from the start to the end.
+#[test]
+fn memory_is_in_use_through_lists_and_from_run_to_run() {
+    let with = |objects: [i32; 5], chain: Value, output: u32| {
+        judged(move |graph| {
+            let values = graph["values"].as_array_mut().unwrap();
+            let (constant, integer) = (values[0].clone(), values[2].clone());
+            let of = |object: &i32| {
+                let mut value = values[1].clone();
+                value["value"]["mem_obj_id"] = json!(object);
+                value
+            };
+            let tensors: Vec<_> = objects.iter().map(of).collect();
+            let list = json!({"value_type": "ValueList", "value": {"items": [1]}});
+            *values = vec![constant];
+            values.extend(tensors);
+            values.extend([integer, list]);
+            graph["input_ids"] = json!([1]);
+            graph["output_ids"] = json!([output]);
+            graph["chain"] = chain;
+        })
+    };
+    let relu = |from: u32, to: u32| json!({"name": "aten.relu.default", "args": [from, to]});
+    let join = |to: u32| json!({"name": "aten.cat.default", "args": [7, 6, to]});
+    let pack = |to: u32| json!({"name": "et_vk.prepack.default", "args": [0, to]});
+    // Value 1, the item of the list, is read by the last call.
+    let chain = json!([join(2), relu(2, 3), join(4)]);
+    assert_eq!(with([0, 1, 2, 3, -1], chain.clone(), 4), []);
+    is_broken(
+        &with([0, 1, 0, 3, -1], chain, 4),
+        "vulkan-memory",
+        "memory object 0 has value 1 until call 2",
+    );
+    let chain = json!([relu(1, 2), relu(2, 3), pack(4)]);
+    assert_eq!(with([0, 1, 2, 3, -1], chain.clone(), 3), []);
+    for object in 0..3 {
+        let found = with([0, 1, 2, object, -1], chain.clone(), 3);
+        is_broken(&found, "vulkan-memory", &format!("memory object {object}"));
+    }
+}
+
+/// The second matrix of a product may be one for all batches, and only a linear layer transposes it.
+#[test]
+fn products_have_the_shapes_of_matrices() {
+    let found = |name: &str, shapes: [&[u32]; 3]| {
+        judged_with(|graph, plan| {
+            let add = |graph: &mut Value, dims: &[u32]| {
+                let mut value = graph["values"][3].clone();
+                value["value"]["dims"] = json!(dims);
+                value["value"]["mem_obj_id"] = json!(-1);
+                graph["values"].as_array_mut().unwrap().push(value);
+            };
+            shapes.iter().for_each(|dims| add(graph, dims));
+            graph["values"]
+                .as_array_mut()
+                .unwrap()
+                .push(json!({"value_type": "Null", "value": {}}));
+            let args = match name {
+                "aten.linear.default" => json!([5, 6, 8, 7]),
+                _ => json!([5, 6, 7]),
+            };
+            graph["chain"] = json!([{"name": name, "args": args}]);
+            graph["input_ids"] = json!([5, 6]);
+            graph["output_ids"] = json!([7]);
+            let value = |dims: &[u32]| {
+                let order: Vec<_> = (0..dims.len()).collect();
+                json!({"val_type": "Tensor", "val": {"scalar_type": "FLOAT", "sizes": dims, "dim_order": order}})
+            };
+            plan["values"] = json!(shapes.map(value));
+            plan["inputs"] = json!([0, 1]);
+            plan["outputs"] = json!([2]);
+            plan["chains"][0]["instructions"][0]["instr_args"]["args"] = json!([0, 1, 2]);
+        })
+    };
+    for (name, shapes) in [
+        ("aten.mm.default", [&[2, 3][..], &[3, 4], &[2, 4]]),
+        ("aten.bmm.default", [&[5, 2, 3], &[5, 3, 4], &[5, 2, 4]]),
+        ("aten.bmm.default", [&[5, 2, 3], &[3, 4], &[5, 2, 4]]),
+        ("aten.linear.default", [&[2, 3], &[4, 3], &[2, 4]]),
+        ("aten.linear.default", [&[5, 2, 3], &[4, 3], &[5, 2, 4]]),
+    ] {
+        assert_eq!(found(name, shapes), [], "{name} {shapes:?}");
+    }
+    for (name, shapes) in [
+        ("aten.mm.default", [&[2, 3][..], &[4, 3], &[2, 4]]),
+        ("aten.mm.default", [&[2, 3], &[3, 4], &[4, 2]]),
+        ("aten.bmm.default", [&[5, 2, 3], &[1, 3, 4], &[5, 2, 4]]),
+        ("aten.linear.default", [&[2, 3], &[3, 4], &[2, 4]]),
+    ] {
+        is_broken(&found(name, shapes), "vulkan-shape", name);
+    }
+}
+
+/// Integers that are computed when the graph runs may change how many elements an operator gives.
+#[test]
+fn an_operator_gives_as_many_elements_as_it_reads_unless_integers_are_computed() {
+    let found = |dims: [u32; 2], has_integer: bool| {
+        judged(|graph| {
+            let integer = json!({"value_type": "SymInt", "value": {"value": 1}});
+            let values = graph["values"].as_array_mut().unwrap();
+            values.push(json!({"value_type": "IntList", "value": {"items": dims}}));
+            values.extend(has_integer.then_some(integer));
+            graph["chain"] = json!([
+                {"name": "aten.view_copy.default", "args": [1, 5, 3]},
+                {"name": "aten.relu.default", "args": [1, 4]},
+            ]);
+            tensor(graph, 3)["dims"] = json!(dims);
+            tensor(graph, 4)["mem_obj_id"] = json!(2);
+        })
+    };
+    for has_integer in [false, true] {
+        assert_eq!(found([3, 2], has_integer), []);
+    }
+    is_broken(&found([3, 3], false), "vulkan-shape", "aten.view_copy.default");
+    assert_eq!(found([3, 3], true), []);
+}
+
+/// Indices of a tensor may be left out, those of a list that has to be joined may not.
+#[test]
+fn some_lists_may_have_nulls() {
+    let found = |name: &str, args: Value, items: Value| {
+        judged(|graph| {
+            let values = graph["values"].as_array_mut().unwrap();
+            values.push(json!({"value_type": "Null", "value": {}}));
+            values.push(json!({"value_type": "ValueList", "value": {"items": items}}));
+            graph["chain"] = json!([
+                {"name": name, "args": args},
+                {"name": "aten.relu.default", "args": [1, 4]},
+            ]);
+            tensor(graph, 4)["mem_obj_id"] = json!(2);
+        })
+    };
+    for items in [json!([1]), json!([5, 1]), json!([5, 5])] {
+        assert_eq!(found("aten.index.Tensor", json!([1, 6, 3]), items), []);
+    }
+    is_broken(
+        &found("aten.index.Tensor", json!([1, 6, 3]), json!([2])),
+        "vulkan-operand",
+        "expected a list of tensors or Nulls",
+    );
+    is_broken(
+        &found("aten.cat.default", json!([6, 2, 3]), json!([1, 5])),
+        "vulkan-operand",
+        "expected a list of tensors",
+    );
+}
+
+/// A graph's tensor has fewer than 2^31 elements.
+#[test]
+fn the_elements_of_a_tensor_are_bounded() {
+    let with = |dims: Value| {
+        judged(|graph| {
+            tensor(graph, 3)["dims"] = dims.clone();
+            tensor(graph, 3)["storage_type"] = json!("BUFFER");
+            tensor(graph, 4)["mem_obj_id"] = json!(2);
+            graph["chain"] = json!([{"name": "aten.relu.default", "args": [1, 4]}]);
+        })
+    };
+    assert_eq!(with(json!([0x7fff_ffff])), []);
+    is_broken(&with(json!([0x8000_0000u32])), "vulkan-size", "2147483648 elements");
+}

@@ -26,7 +26,8 @@ fn attribute<'d>(node: &'d Value, key: &str) -> &'d Value {
     attrs.iter().find(|of| of["key"] == key).map_or(&Value::Null, |of| &of["value"])
 }
 
-/// Every edge joins two nodes of the document, every node has its own id, and the verdict is the first node.
+/// Every edge leads from an output of a node of the document, every node has its own id, and the verdict is the first
+/// node. What flows between the instructions of a profile is not known.
 #[test]
 fn every_file_is_a_graph_of_model_explorer() {
     let mut count = 0;
@@ -39,11 +40,19 @@ fn every_file_is_a_graph_of_model_explorer() {
         let document = explored(path);
         let ids: BTreeSet<_> =
             nodes(&document).iter().map(|node| &node["id"]).map(Value::to_string).collect();
+        let mut outputs = BTreeSet::new();
+        for node in nodes(&document) {
+            let own = node["outputsMetadata"].as_array().into_iter().flatten();
+            outputs.extend(own.map(|output| format!("{} {}", node["id"], output["id"])));
+        }
         assert_eq!(ids.len(), nodes(&document).len(), "{path}");
         assert_eq!(nodes(&document)[0]["id"], "findings", "{path}");
         for node in nodes(&document) {
             for edge in node["incomingEdges"].as_array().into_iter().flatten() {
+                let output = format!("{} {}", edge["sourceNodeId"], edge["sourceNodeOutputId"]);
                 assert!(ids.contains(&edge["sourceNodeId"].to_string()), "{path}: {node}");
+                let is_known = outputs.is_empty() || outputs.contains(&output);
+                assert!(is_known, "{path}: {output} of {node}");
             }
         }
         count += ids.len();
@@ -106,6 +115,12 @@ fn delegates_are_open_layers() {
     assert_eq!(node(&document, "m0i0n1")["label"], "XNNFullyConnected");
     assert_eq!(node(&document, "m0i0n1")["namespace"], layer);
     assert_eq!(node(&document, "m0i0v0")["incomingEdges"][0]["sourceNodeId"], "m0v0");
+    let sources = |id: &str| -> Vec<_> {
+        let edges = node(&document, id)["incomingEdges"].as_array().unwrap().iter();
+        edges.map(|edge| edge["sourceNodeId"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(sources("m0i0n1"), ["m0i0n0", "m0i0v2", "m0i0v3"]);
+    assert_eq!(sources("m0i0v8"), ["m0i0n3"]);
     assert_eq!(node(&document, "m0r0")["incomingEdges"][0]["sourceNodeId"], "m0i0v8");
 }
 
@@ -234,4 +249,50 @@ fn times_without_a_profile_of_the_program_are_refused() {
         assert!(said.contains(expected), "{rest:?}: {said}");
         assert!(!std::path::Path::new(out).exists(), "{rest:?}");
     }
+}
+
+/// Returns a node for each entry of a `.ptd` of floats and of other bytes.
+fn entries(floats: &[&[f32]], blob: &[u8]) -> Vec<Value> {
+    let bytes = |floats: &[f32]| floats.iter().flat_map(|of| of.to_le_bytes()).collect::<Vec<u8>>();
+    let pieces = floats.iter().map(|floats| bytes(floats)).chain([blob.to_vec()]);
+    let (mut data, mut segments, mut named) = (Vec::new(), Vec::new(), Vec::new());
+    for (nth, mut piece) in pieces.enumerate() {
+        let layout = floats.get(nth).map(
+            |floats| json!({"scalar_type": "FLOAT", "sizes": [floats.len()], "dim_order": [0]}),
+        );
+        let mut entry = json!({"key": format!("key {nth}"), "segment_index": nth});
+        layout.into_iter().for_each(|layout| entry["tensor_layout"] = layout);
+        named.push(entry);
+        segments.push(json!({"offset": data.len(), "size": piece.len()}));
+        piece.resize(piece.len().next_multiple_of(16), 0);
+        data.extend(piece);
+    }
+    let root = json!({"version": 0, "segments": segments, "named_data": named});
+    let file = json!({"kind": "ptd", "root": root, "data": [{"bytes": data}]});
+    let file = crate::support::build::file(&file.to_string());
+    let done = run(&["graph", "--format", "model-explorer", "--stats", "-"], None, &file);
+    let document: Value = serde_json::from_slice(&done.stdout).unwrap();
+    nodes(&document)[1..].to_vec()
+}
+
+#[test]
+fn an_entry_shows_its_first_values_and_statistics_of_all() {
+    let mixed = [f32::INFINITY, f32::NAN, 0.0, 1.5, -0.000_123_456_78, 2.5e9];
+    let short: Vec<_> = (0u8..32).map(f32::from).collect();
+    let long: Vec<_> = (0u8..33).map(f32::from).collect();
+    let nodes = entries(&[&mixed, &short, &long], b"blob");
+    let shown = |nth: usize, key: &str| attribute(&nodes[nth], key).as_str().map(str::to_owned);
+    assert_eq!(shown(0, "__value").unwrap(), "[inf, NaN, 0.0, 1.5, -0.000123, 2.50000e9]");
+    assert_eq!(
+        shown(0, "statistics").unwrap(),
+        "min -0.000123, max inf, mean 6.25000e8, 1 zeros, 1 NaN, 1 infinite, 6 values"
+    );
+    let values = |nth: usize| shown(nth, "__value").unwrap();
+    assert!(values(1).ends_with(", 30.0, 31.0]"), "{}", values(1));
+    assert!(values(2).ends_with(", 30.0, 31.0, …]"), "{}", values(2));
+    let kinds = [0, 1, 2, 3].map(|nth| shown(nth, "kind").unwrap());
+    assert_eq!(kinds, ["tensor", "tensor", "tensor", "blob"]);
+    assert_eq!(shown(3, "__value"), None);
+    let bytes = [0, 1, 2, 3].map(|nth| shown(nth, "bytes").unwrap());
+    assert_eq!(bytes, ["24", "128", "132", "4"]);
 }

@@ -50,6 +50,11 @@ pub(super) const ROWS: &[Row] = &[
     ),
     ("aten::clamp.Tensor_out", "FLOAT[2] - FLOAT[2] FLOAT[2] .", &[(2, "UINT16[2]", DTYPE)]),
     (
+        "aten::clamp.Tensor_out",
+        "FLOAT[2] DOUBLE[2] FLOAT[2] DOUBLE[2] .",
+        &[(2, "UINT16[2]", DTYPE), (2, "FLOAT8E5M2[2]", DTYPE)],
+    ),
+    (
         "aten::where.self_out",
         "BOOL[2] FLOAT[2] FLOAT[2] FLOAT[2] .",
         &[(1, "UINT16[2]", DTYPE), (2, "QINT8[2]", DTYPE)],
@@ -76,6 +81,21 @@ pub(super) const ROWS: &[Row] = &[
         &[(1, "256", NUMBER), (1, "-4294967296", NUMBER)],
     ),
     ("aten::remainder.Scalar_out", "CHAR[2] 128 CHAR[2] .", &[(1, "256", NUMBER)]),
+    (
+        "aten::remainder.Scalar_out",
+        "SHORT[2] 256 SHORT[2] .",
+        &[(1, "65536", NUMBER), (1, "-65536", NUMBER), (0, "CHAR[2]", NUMBER)],
+    ),
+    (
+        "aten::remainder.Scalar_out",
+        "INT[2] 65536 INT[2] .",
+        &[(1, "4294967296", NUMBER), (0, "SHORT[2]", NUMBER)],
+    ),
+    (
+        "aten::squeeze_copy.dims_out",
+        "FLOAT[1,3] (-2) FLOAT[3] .",
+        &[(1, "(-3)", SHAPE), (1, "(2)", SHAPE), (1, "(0,-3)", SHAPE)],
+    ),
     ("aten::remainder.Scalar_out", "INT[0] 4294967296 INT[0] .", &[(0, "INT[1]", NUMBER)]),
     (
         "aten::remainder.Scalar_out",
