@@ -1,6 +1,7 @@
 //! `pte scan`: a row about each file of any number of folders and lists.
 
 use std::io;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -41,7 +42,7 @@ pub(super) struct ScanFiles {
     format: FormatArgument,
     /// How many files are judged at once. The number of cores, if not given.
     #[arg(long, value_name = "N")]
-    jobs: Option<usize>,
+    jobs: Option<NonZeroUsize>,
     /// Add rows to those of an earlier scan, and skip files that it has rows of.
     #[arg(long)]
     resume: bool,
@@ -100,7 +101,7 @@ impl ScanFiles {
         #[cfg(feature = "remote")]
         let scan = scan.client(super::remote::client());
         let scan = match self.jobs {
-            Some(jobs) => scan.jobs(jobs),
+            Some(jobs) => scan.jobs(jobs.get()),
             None => scan,
         };
         let progress = Progress::counter(!common.quiet, "files");
