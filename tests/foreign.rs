@@ -112,7 +112,7 @@ fn every_kind_is_tested() {
     let tested: BTreeSet<String> = HEADS.iter().map(|(_, format)| variant(format)).collect();
     let source = include_str!("../src/core/foreign.rs");
     let (_, declared) = source.split_once("pub enum ForeignFormat {\n").unwrap();
-    let (declared, _) = declared.split_once("\n}").unwrap();
+    let (declared, _) = declared.split_once("\n    }\n").unwrap();
     let declared = declared.lines().map(str::trim).filter(|line| !line.starts_with("//"));
     let declared: BTreeSet<String> = declared
         .map(|line| line.split(|c: char| !c.is_alphanumeric()).next().unwrap().to_owned())

@@ -1,5 +1,6 @@
 //! Rules as data: the requirement, the severity, and what the official runtime does.
 
+use alloc::string::String;
 use core::fmt;
 
 use pte_core::release::{Facts, Release};
@@ -24,6 +25,9 @@ pub struct Rule {
     /// The evidence: sections of `docs/format.md`, which name upstream's files.
     pub rows: &'static [&'static str],
 }
+
+/// A rule that is broken, and what is wrong.
+pub(crate) type Broken = (&'static Rule, String);
 
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

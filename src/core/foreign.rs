@@ -3,52 +3,52 @@
 //!
 //! Magic numbers: format.md §10, and the formats' own specifications.
 
-use core::fmt;
-
 use crate::backend::{Backend, magic};
 
-/// A format that is neither `.pte` nor `.ptd`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ForeignFormat {
-    /// An empty file.
-    Empty,
-    /// A file that begins with zero bytes.
-    Zeros,
-    /// A `.bpte`: a program with test inputs. The field is the identifier of the file.
-    BundledProgram([u8; 4]),
-    /// A profile of a run.
-    EtDump,
-    /// A record of an export.
-    EtRecord,
-    /// A package of the native backend.
-    Ptn,
-    /// A delegate's payload, as a separate file.
-    Payload(Backend),
-    /// Another FlatBuffers file. The field is the identifier of the file.
-    FlatBuffer([u8; 4]),
-    /// A safetensors file of Hugging Face.
-    Safetensors,
-    /// A GGUF model of llama.cpp.
-    Gguf,
-    /// An ONNX model.
-    Onnx,
-    /// A ZIP archive, such as a `.pt2`.
-    Zip,
-    /// A gzip stream.
-    Gzip,
-    /// A Python pickle, such as an old `.pt`.
-    Pickle,
-    /// An executable of Linux, macOS or Windows.
-    Executable,
-    /// A Git LFS pointer: the file itself was never downloaded.
-    GitLfs,
-    /// A web page, as a failed download leaves it.
-    Html,
-    /// Plain text.
-    Text,
-    /// Any other file.
-    Unknown,
+pte_flat::messages! {
+    /// A format that is neither `.pte` nor `.ptd`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum ForeignFormat {
+        /// An empty file.
+        Empty => "an empty file";
+        /// A file that begins with zero bytes.
+        Zeros => "a file that begins with zeros (an unfinished download?)";
+        /// A `.bpte`: a program with test inputs. The field is the identifier of the file.
+        BundledProgram(id: [u8; 4]) => "a bundled program ({}: a .bpte, a .pte with test inputs around it)", id.escape_ascii();
+        /// A profile of a run.
+        EtDump => "an ETDump (a profile of a run)";
+        /// A record of an export.
+        EtRecord => "an ETRecord (a record of an export)";
+        /// A package of the native backend.
+        Ptn => "a .ptn package of the native backend";
+        /// A delegate's payload, as a separate file.
+        Payload(backend: Backend) => "a delegate's payload ({})", backend.name();
+        /// Another FlatBuffers file. The field is the identifier of the file.
+        FlatBuffer(id: [u8; 4]) => "another FlatBuffers file (\"{}\")", id.escape_ascii();
+        /// A safetensors file of Hugging Face.
+        Safetensors => "a safetensors file";
+        /// A GGUF model of llama.cpp.
+        Gguf => "a GGUF file";
+        /// An ONNX model.
+        Onnx => "an ONNX model";
+        /// A ZIP archive, such as a `.pt2`.
+        Zip => "a ZIP archive (a .pt2 or another package)";
+        /// A gzip stream.
+        Gzip => "a gzip file";
+        /// A Python pickle, such as an old `.pt`.
+        Pickle => "a Python pickle";
+        /// An executable of Linux, macOS or Windows.
+        Executable => "an executable program";
+        /// A Git LFS pointer: the file itself was never downloaded.
+        GitLfs => "a Git LFS pointer (the file itself was not downloaded)";
+        /// A web page, as a failed download leaves it.
+        Html => "a web page (a failed download?)";
+        /// Plain text.
+        Text => "a text file";
+        /// Any other file.
+        Unknown => "a file of an unknown kind";
+    }
 }
 
 /// The identifiers of a bundled program.
@@ -186,41 +186,5 @@ fn is_text(head: &[u8]) -> bool {
             .and_then(|head| core::str::from_utf8(head).ok())
             .is_some_and(|text| !text.is_empty() && printable(text)),
         Err(_) => false,
-    }
-}
-
-impl fmt::Display for ForeignFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Empty => "an empty file",
-            Self::Zeros => "a file that begins with zeros (an unfinished download?)",
-            Self::BundledProgram(id) => {
-                return write!(
-                    f,
-                    "a bundled program ({}: a .bpte, a .pte with test inputs around it)",
-                    id.escape_ascii()
-                );
-            }
-            Self::EtDump => "an ETDump (a profile of a run)",
-            Self::EtRecord => "an ETRecord (a record of an export)",
-            Self::Ptn => "a .ptn package of the native backend",
-            Self::Payload(backend) => {
-                return write!(f, "a delegate's payload ({})", backend.name());
-            }
-            Self::FlatBuffer(id) => {
-                return write!(f, "another FlatBuffers file (\"{}\")", id.escape_ascii());
-            }
-            Self::Safetensors => "a safetensors file",
-            Self::Gguf => "a GGUF file",
-            Self::Onnx => "an ONNX model",
-            Self::Zip => "a ZIP archive (a .pt2 or another package)",
-            Self::Gzip => "a gzip file",
-            Self::Pickle => "a Python pickle",
-            Self::Executable => "an executable program",
-            Self::GitLfs => "a Git LFS pointer (the file itself was not downloaded)",
-            Self::Html => "a web page (a failed download?)",
-            Self::Text => "a text file",
-            Self::Unknown => "a file of an unknown kind",
-        })
     }
 }

@@ -44,36 +44,45 @@ impl From<u32> for PathComponent {
     }
 }
 
-/// Declares an error as an enum: behind each variant is its message, with the arguments that are no fields. A variant
-/// that holds one value has a name for it.
+/// Declares an enum with its `Display`: behind each variant is its message, with the arguments that are no fields. The
+/// values of a variant without fields have names for the message.
 #[macro_export]
 #[doc(hidden)]
-macro_rules! errors {
+macro_rules! messages {
     (
         $(#[$meta:meta])*
-        pub enum $Error:ident { $(
+        $vis:vis enum $Enum:ident { $(
             $(#[$vmeta:meta])*
             $Variant:ident
             $({ $( $(#[$fmeta:meta])* $field:ident: $Field:ty ),* $(,)? })?
-            $(($value:ident: $Value:ty))?
+            $(( $( $value:ident: $Value:ty ),* ))?
             => $message:literal $(, $arg:expr)*;
         )* }
     ) => {
         $(#[$meta])*
-        pub enum $Error { $(
+        $vis enum $Enum { $(
             $(#[$vmeta])*
-            $Variant $({ $( $(#[$fmeta])* $field: $Field ),* })? $(($Value))?,
+            $Variant $({ $( $(#[$fmeta])* $field: $Field ),* })? $(( $($Value),* ))?,
         )* }
 
-        impl core::fmt::Display for $Error {
+        impl core::fmt::Display for $Enum {
             #[allow(unused_doc_comments, unused_variables, reason = "of variants and their fields")]
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 match self { $(
                     $(#[$vmeta])*
-                    Self::$Variant $({ $($field),* })? $(($value))? => write!(f, $message $(, $arg)*),
+                    Self::$Variant $({ $($field),* })? $(( $($value),* ))? => write!(f, $message $(, $arg)*),
                 )* }
             }
         }
+    };
+}
+
+/// Declares an error as [`messages!`] does.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! errors {
+    ($(#[$meta:meta])* pub enum $Error:ident $variants:tt) => {
+        $crate::messages! { $(#[$meta])* pub enum $Error $variants }
 
         impl core::error::Error for $Error {}
     };

@@ -10,14 +10,14 @@
 use alloc::vec::Vec;
 
 use super::flow_insensitive::{FlowInsensitive, Place};
-use super::judge::{Broken, Judge, is_copied, most_items};
+use super::judge::{Judge, is_copied, most_items};
 use super::known::Known;
 use super::rules::MOVE_UNSTORED;
 use super::state::{AbstractValue, By, Is, Memory, State, list};
 use crate::constant_bools::ConstantBools;
 use crate::kernels::BrokenRule;
 use crate::report::Findings;
-use crate::rule::Severity;
+use crate::rule::{Broken, Severity};
 use pte_core::PathComponent;
 use pte_core::method::{self, Instruction, ValueChange};
 use pte_core::operators::contracts::{SizesAfter, result, result_kind};

@@ -13,7 +13,7 @@ use crate::calls::rules::{
     FREE_TYPE, JUMP_CONDITION_STORAGE, JUMP_CONDITION_TYPE, STORAGE_MISSING,
 };
 use crate::kernels::{ARGS_COUNT, ARGS_TYPE, BrokenRule, Kernels};
-use crate::rule::Rule;
+use crate::rule::{Broken, Rule};
 use crate::site::{Plan, nbytes};
 use crate::values::{Values, is_constant};
 use pte_core::limits::MOST_DIMENSIONS;
@@ -36,9 +36,6 @@ const MOST_ITEMS: usize = 64;
 
 /// The most inputs that are searched for a value.
 const MOST_INPUTS: usize = 64;
-
-/// A broken rule, and the message.
-pub(super) type Broken = (&'static Rule, String);
 
 impl<'a> Judge<'_, '_, 'a> {
     /// Returns the first rule that an instruction breaks in a state. `most` returns how many items

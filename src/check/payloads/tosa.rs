@@ -6,13 +6,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use self::attributes::AttributeTable;
-use self::judgement::Broken;
 use self::operand::{Attributes, Naming, Numbers, Operand, Operator};
 use self::operators::{Form, Shapes};
 use self::sizes::Sizes;
 use super::{BackendRules, Bytes, Judge, PAYLOAD_STRUCTURE, PartPlace, Subject};
 use crate::report::Findings;
-use crate::rule::{Rule, rules};
+use crate::rule::{Broken, Rule, rules};
 use pte_core::payload::Unreadable;
 use pte_core::{Backend, PathComponent};
 use pte_flat::bytes::{index, narrow, wide};

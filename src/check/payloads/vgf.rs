@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use super::{BackendRules, Bytes, Judge, PartPlace, Subject};
 use crate::report::Findings;
-use crate::rule::{Rule, rules};
+use crate::rule::{Broken, Rule, rules};
 use pte_core::payload::vgf::{Constant, GraphInterface, ModuleGraph, section};
 use pte_core::payload::{Unreadable, vgf};
 use pte_core::{Backend, PathComponent};
@@ -368,7 +368,7 @@ fn unfit(
     mrt_index: u32,
     dimension: i64,
     have: Result<u64, (Range<u64>, u64)>,
-) -> Option<(&'static Rule, String)> {
+) -> Option<Broken> {
     let have = match have {
         Ok(have) => have,
         Err((Range { start, end }, len)) => {
@@ -393,7 +393,7 @@ fn judge_segment(
     segment: SegmentInfo<'_>,
     resources: &[Resource],
     constants: Option<usize>,
-) -> Result<(), (&'static Rule, String)> {
+) -> Result<(), Broken> {
     let kind = segment.r#type();
     if kind.name().is_none() {
         return Err((&VGF_SEGMENT, format!("unknown type {kind}")));

@@ -5,10 +5,7 @@ use alloc::string::String;
 use super::operand::Operator;
 use super::operators::Form;
 use super::{TOSA_CONSTANT, TOSA_OPERATOR, TOSA_SHAPE, attributes, datatypes, shapes};
-use crate::rule::Rule;
-
-/// A rule of TOSA that an operator breaks, and what is wrong.
-pub(in crate::payloads) type Broken = (&'static Rule, String);
+use crate::rule::Broken;
 
 impl Form {
     /// Judges the numbers of inputs and outputs.

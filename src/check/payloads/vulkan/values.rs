@@ -9,7 +9,7 @@ use super::{
     VULKAN_UNREAD, VULKAN_VALUE,
 };
 use crate::report::Findings;
-use crate::rule::Rule;
+use crate::rule::Broken;
 use pte_core::payload::vulkan::{Argument, ArgumentKind};
 use pte_flat::bytes::{index, wide};
 use pte_flat::cost;
@@ -105,7 +105,7 @@ impl Kind {
 }
 
 /// A value without an Error, or the rule that it breaks.
-type Judged<T> = Result<T, (&'static Rule, String)>;
+type Judged<T> = Result<T, Broken>;
 
 /// Judges the values, and the ids of lists, inputs and outputs.
 pub(super) fn judge(

@@ -4,7 +4,8 @@ use alloc::string::String;
 
 use super::XNNPACK_ATTRIBUTE;
 use super::shape::MOST_DIMENSIONS;
-use super::value::{Value, Wrong};
+use super::value::Value;
+use crate::rule::Broken;
 use pte_flat::view::Vector;
 use pte_schema::xnnpack::XNNDatatype;
 use pte_schema::xnnpack::view::{
@@ -30,12 +31,12 @@ const NO_LAYER_FLAG: u32 = 0x200;
 /// The greatest height and width that a resize takes.
 const MOST_PIXELS: u32 = (1 << 24) - 1;
 
-fn wrong<T>(message: String) -> Result<T, Wrong> {
+fn wrong<T>(message: String) -> Result<T, Broken> {
     Err((&XNNPACK_ATTRIBUTE, message))
 }
 
 /// Checks that none of the numbers is 0.
-fn positive(numbers: &[(&str, u32)]) -> Result<(), Wrong> {
+fn positive(numbers: &[(&str, u32)]) -> Result<(), Broken> {
     match numbers.iter().find(|(_, number)| *number == 0) {
         Some((name, _)) => wrong(format!("{name} is 0")),
         None => Ok(()),
@@ -43,7 +44,7 @@ fn positive(numbers: &[(&str, u32)]) -> Result<(), Wrong> {
 }
 
 /// Judges the range that an output is clamped to.
-pub(super) fn range(range: Option<OutputMinMax<'_>>) -> Result<(), Wrong> {
+pub(super) fn range(range: Option<OutputMinMax<'_>>) -> Result<(), Broken> {
     let Some(range) = range else { return Ok(()) };
     let (least, most) = (range.output_min(), range.output_max());
     match least <= most {
@@ -55,7 +56,10 @@ pub(super) fn range(range: Option<OutputMinMax<'_>>) -> Result<(), Wrong> {
 
 /// Judges the range that an output of fp16 is clamped to by a convolution or an average: the backend
 /// rounds both numbers to fp16, and takes no two that are equal then.
-pub(super) fn half_range(range: Option<OutputMinMax<'_>>, output: &Value<'_>) -> Result<(), Wrong> {
+pub(super) fn half_range(
+    range: Option<OutputMinMax<'_>>,
+    output: &Value<'_>,
+) -> Result<(), Broken> {
     let Some(range) = range.filter(|_| output.datatype == XNNDatatype::xnn_datatype_fp16) else {
         return Ok(());
     };
@@ -81,14 +85,14 @@ fn to_half(number: f32) -> f32 {
     number + unit - unit
 }
 
-pub(super) fn linear(flags: u32) -> Result<(), Wrong> {
+pub(super) fn linear(flags: u32) -> Result<(), Broken> {
     match flags & NO_LAYER_FLAG {
         0 => Ok(()),
         _ => wrong(format!("unknown flags {flags:#x}")),
     }
 }
 
-pub(super) fn convolution(node: _XNNNodeConv<'_>, may_have_flags: bool) -> Result<(), Wrong> {
+pub(super) fn convolution(node: _XNNNodeConv<'_>, may_have_flags: bool) -> Result<(), Broken> {
     positive(&[
         ("kernel_height", node.kernel_height()),
         ("kernel_width", node.kernel_width()),
@@ -109,7 +113,7 @@ pub(super) fn convolution(node: _XNNNodeConv<'_>, may_have_flags: bool) -> Resul
     same_padding(flags, &paddings)
 }
 
-fn same_padding(flags: u32, paddings: &[u32]) -> Result<(), Wrong> {
+fn same_padding(flags: u32, paddings: &[u32]) -> Result<(), Broken> {
     match flags & SAME_PADDING != 0 && paddings.iter().any(|&padding| padding != 0) {
         true => wrong("paddings beside the flag for TensorFlow's padding".into()),
         false => Ok(()),
@@ -118,7 +122,7 @@ fn same_padding(flags: u32, paddings: &[u32]) -> Result<(), Wrong> {
 
 /// Returns the number of output channels per input channel of a depthwise convolution. It must
 /// be at least 1.
-pub(super) fn multiplier(node: _XNNNodeConv<'_>) -> Result<u32, Wrong> {
+pub(super) fn multiplier(node: _XNNNodeConv<'_>) -> Result<u32, Broken> {
     let (inputs, outputs) = (node.group_input_channels(), node.group_output_channels());
     match outputs.checked_div(inputs) {
         Some(multiplier @ 1..) => Ok(multiplier),
@@ -127,14 +131,14 @@ pub(super) fn multiplier(node: _XNNNodeConv<'_>) -> Result<u32, Wrong> {
 }
 
 /// Judges the window of a pooling, whose area must fit 32 bits.
-fn window(height: u32, width: u32) -> Result<(), Wrong> {
+fn window(height: u32, width: u32) -> Result<(), Broken> {
     match height.checked_mul(width) {
         Some(1..) => Ok(()),
         _ => wrong(format!("a window of {height} × {width}")),
     }
 }
 
-pub(super) fn pooling(node: _XNNPooling2D<'_>, is_maximum: bool) -> Result<(), Wrong> {
+pub(super) fn pooling(node: _XNNPooling2D<'_>, is_maximum: bool) -> Result<(), Broken> {
     window(node.pooling_height(), node.pooling_width())?;
     positive(&[("stride_height", node.stride_height()), ("stride_width", node.stride_width())])?;
     if is_maximum {
@@ -148,14 +152,14 @@ pub(super) fn pooling(node: _XNNPooling2D<'_>, is_maximum: bool) -> Result<(), W
     same_padding(node.flags(), &paddings)
 }
 
-pub(super) fn argmax(node: XNNArgMaxPooling2d<'_>) -> Result<(), Wrong> {
+pub(super) fn argmax(node: XNNArgMaxPooling2d<'_>) -> Result<(), Broken> {
     window(node.pooling_height(), node.pooling_width())?;
     let paddings =
         [node.padding_top(), node.padding_right(), node.padding_bottom(), node.padding_left()];
     same_padding(node.flags(), &paddings)
 }
 
-pub(super) fn resize(node: XNNStaticResizeBilinear2D<'_>) -> Result<(), Wrong> {
+pub(super) fn resize(node: XNNStaticResizeBilinear2D<'_>) -> Result<(), Broken> {
     let (height, width, flags) = (node.new_height(), node.new_width(), node.flags());
     if !(1..=MOST_PIXELS).contains(&height) || !(1..=MOST_PIXELS).contains(&width) {
         return wrong(format!("a new size of {height} × {width}"));
@@ -167,7 +171,7 @@ pub(super) fn resize(node: XNNStaticResizeBilinear2D<'_>) -> Result<(), Wrong> {
     }
 }
 
-pub(super) fn transpose(node: XNNStaticTranspose<'_>) -> Result<(), Wrong> {
+pub(super) fn transpose(node: XNNStaticTranspose<'_>) -> Result<(), Broken> {
     let perm = node.perm().unwrap_or_default();
     if perm.is_empty() || perm.len() > MOST_DIMENSIONS {
         return wrong(format!("a permutation of {} dimensions", perm.len()));
@@ -179,14 +183,14 @@ pub(super) fn transpose(node: XNNStaticTranspose<'_>) -> Result<(), Wrong> {
 }
 
 /// Judges the length of a list with an element for each dimension.
-fn few(name: &str, list: Vector<'_, u32>) -> Result<(), Wrong> {
+fn few(name: &str, list: Vector<'_, u32>) -> Result<(), Broken> {
     match list.len() > MOST_DIMENSIONS {
         true => wrong(format!("{} {name}: at most {MOST_DIMENSIONS} are taken", list.len())),
         false => Ok(()),
     }
 }
 
-pub(super) fn reshape(node: XNNStaticReshape<'_>) -> Result<(), Wrong> {
+pub(super) fn reshape(node: XNNStaticReshape<'_>) -> Result<(), Broken> {
     let sizes = node.new_shape().unwrap_or_default();
     few("sizes", sizes)?;
     match (sizes.len(), sizes.iter().filter(|&size| size == 0).count()) {
@@ -196,7 +200,7 @@ pub(super) fn reshape(node: XNNStaticReshape<'_>) -> Result<(), Wrong> {
     }
 }
 
-pub(super) fn slice(node: XNNStaticSlice<'_>) -> Result<(), Wrong> {
+pub(super) fn slice(node: XNNStaticSlice<'_>) -> Result<(), Broken> {
     let (Some(offsets), Some(sizes)) = (node.offsets(), node.sizes()) else {
         return wrong("a slice without offsets or sizes".into());
     };
@@ -208,7 +212,7 @@ pub(super) fn slice(node: XNNStaticSlice<'_>) -> Result<(), Wrong> {
 }
 
 /// Judges the paddings of an input with `rank` dimensions.
-pub(super) fn padding(node: XNNStaticConstantPad<'_>, rank: usize) -> Result<(), Wrong> {
+pub(super) fn padding(node: XNNStaticConstantPad<'_>, rank: usize) -> Result<(), Broken> {
     for (name, list) in
         [("pre_paddings", node.pre_paddings()), ("post_paddings", node.post_paddings())]
     {

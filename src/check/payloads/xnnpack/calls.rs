@@ -11,7 +11,7 @@ use super::shapes::{Fault, ShapeRelease};
 use super::value::{External, Quantization, Value, Values};
 use super::{Judged, Site, XNNPACK_ARGS, XNNPACK_SHAPE, shapes};
 use crate::report::Findings;
-use crate::rule::Rule;
+use crate::rule::Broken;
 use crate::site::Plan;
 use pte_core::method::Instruction;
 use pte_core::payload::xnnpack::NodeIds;
@@ -101,7 +101,7 @@ fn arg(
     plan: &Plan<'_, '_>,
     value: &Value<'_>,
     call: DelegateCall<'_>,
-) -> Result<Option<Arg>, (&'static Rule, String)> {
+) -> Result<Option<Arg>, Broken> {
     let (External::Input(id) | External::Output(id)) = value.external else { return Ok(None) };
     let args = call.args().unwrap_or_default();
     let Some(arg) = args.get(index(id)) else {

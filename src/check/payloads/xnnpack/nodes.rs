@@ -6,11 +6,12 @@ use super::attributes::{self, TRANSPOSE_WEIGHTS};
 use super::datatypes::{self, LayerKind};
 use super::requantized;
 use super::shape::{bits, is_small, product};
-use super::value::{Quantization, Value, Values, Wrong};
+use super::value::{Quantization, Value, Values};
 use super::{
     XNNPACK_ATTRIBUTE, XNNPACK_CONSTANT_SHORT, XNNPACK_DATATYPE, XNNPACK_ID, XNNPACK_KIND,
     XNNPACK_MISSING, XNNPACK_RANK,
 };
+use crate::rule::Broken;
 use pte_core::payload::xnnpack::{NO_ID, NodeIds};
 use pte_schema::xnnpack::XNNDatatype;
 use pte_schema::xnnpack::view::{_XNNNodeConv, XNNFullyConnected, XNode, XNodeUnion};
@@ -54,7 +55,7 @@ impl<'v, 'p> Operands<'v, 'p> {
 
     /// Checks that all values have the same datatype, and that `takes` accepts this datatype.
     #[inline]
-    fn same(&self, takes: impl Fn(XNNDatatype) -> bool) -> Result<(), Wrong> {
+    fn same(&self, takes: impl Fn(XNNDatatype) -> bool) -> Result<(), Broken> {
         match self.datatype.is_some_and(takes) {
             true => Ok(()),
             false => Err((&XNNPACK_DATATYPE, self.datatypes())),
@@ -63,7 +64,7 @@ impl<'v, 'p> Operands<'v, 'p> {
 
     /// Judges a node that moves or clamps elements without computing others: its values must have the same datatype
     /// and the same quantization.
-    fn moved(&self, takes: impl Fn(XNNDatatype) -> bool) -> Result<(), Wrong> {
+    fn moved(&self, takes: impl Fn(XNNDatatype) -> bool) -> Result<(), Broken> {
         self.same(takes)?;
         let of = |value: &Value<'_>| match value.quantization {
             Quantization::Tensor { scale, zero_point } => Some((scale.to_bits(), zero_point)),
@@ -97,7 +98,7 @@ fn value<'v, 'p>(values: &'v Values<'p>, id: u32) -> Option<&'v Value<'p>> {
 
 /// Returns the error for the first unknown id of a node.
 #[cold]
-fn unknown_id(ids: &NodeIds, values: &Values<'_>) -> Result<(), Wrong> {
+fn unknown_id(ids: &NodeIds, values: &Values<'_>) -> Result<(), Broken> {
     let mut all = ids.inputs().iter().chain(ids.outputs());
     match all.find(|&&id| value(values, id).is_none()) {
         Some(&NO_ID) => Err((&XNNPACK_ID, "the node names no value".into())),
@@ -113,7 +114,7 @@ pub(super) fn judge<'p>(
     operator: Option<XNodeUnion<'p>>,
     ids: Option<&NodeIds>,
     values: &Values<'p>,
-) -> Result<(), Wrong> {
+) -> Result<(), Broken> {
     let Some(operator) = operator else {
         return Err((&XNNPACK_KIND, "a node without an operator".into()));
     };
@@ -135,7 +136,7 @@ fn judge_operands<'p>(
     node: XNode<'p>,
     operator: XNodeUnion<'p>,
     operands: &Operands<'_, 'p>,
-) -> Result<(), Wrong> {
+) -> Result<(), Broken> {
     use XNodeUnion::*;
     let Some((input, output)) = operands.pair() else { return Ok(()) };
     let clamp = || node.output_min_max();
@@ -241,7 +242,7 @@ fn judge_operands<'p>(
 }
 
 /// Judges the datatypes of a layer, and which of its values are constants.
-fn layer(kind: LayerKind, operands: &Operands<'_, '_>) -> Result<(), Wrong> {
+fn layer(kind: LayerKind, operands: &Operands<'_, '_>) -> Result<(), Broken> {
     let [input, filter, bias, ..] = operands.inputs;
     let (Some(input), Some(filter), [Some(output), _]) = (input, filter, operands.outputs) else {
         return Ok(());
@@ -287,7 +288,7 @@ fn layer(kind: LayerKind, operands: &Operands<'_, '_>) -> Result<(), Wrong> {
 
 /// Judges a filter with a scale for each channel: the dimension of the channels must be
 /// `dimension`, and there must be at least `outputs` scales.
-fn channels(filter: &Value<'_>, dimension: usize, outputs: u64) -> Result<(), Wrong> {
+fn channels(filter: &Value<'_>, dimension: usize, outputs: u64) -> Result<(), Broken> {
     match filter.quantization {
         Quantization::Channel { dimension: own, .. } if own != dimension => Err((
             &XNNPACK_ATTRIBUTE,
@@ -301,7 +302,7 @@ fn channels(filter: &Value<'_>, dimension: usize, outputs: u64) -> Result<(), Wr
 }
 
 /// Checks that a value has at least `needed` elements.
-fn elements(name: &str, value: &Value<'_>, needed: Option<u64>) -> Result<(), Wrong> {
+fn elements(name: &str, value: &Value<'_>, needed: Option<u64>) -> Result<(), Broken> {
     let bits = bits(value.datatype).unwrap_or_default();
     let have = match value.constant {
         Some(bytes) => bytes.saturating_mul(8),
@@ -322,7 +323,7 @@ fn elements(name: &str, value: &Value<'_>, needed: Option<u64>) -> Result<(), Wr
     }
 }
 
-fn fully_connected(node: XNNFullyConnected<'_>, operands: &Operands<'_, '_>) -> Result<(), Wrong> {
+fn fully_connected(node: XNNFullyConnected<'_>, operands: &Operands<'_, '_>) -> Result<(), Broken> {
     let [_, Some(filter), bias, ..] = operands.inputs else { return Ok(()) };
     let sizes = filter.shape();
     if sizes.rank() < 2 {
@@ -358,7 +359,7 @@ fn fully_connected(node: XNNFullyConnected<'_>, operands: &Operands<'_, '_>) -> 
 
 /// Judges the output of a linear layer of bf16, whose kernel writes f32: the backend adds a value of
 /// f32 with the dims of the output, and a conversion.
-fn widened(input: &Value<'_>, output: &Value<'_>) -> Result<(), Wrong> {
+fn widened(input: &Value<'_>, output: &Value<'_>) -> Result<(), Broken> {
     let of_bf16 = XNNDatatype::xnn_datatype_bf16;
     if (input.datatype, output.datatype) != (of_bf16, of_bf16) {
         return Ok(());
@@ -380,7 +381,7 @@ fn convolution(
     node: _XNNNodeConv<'_>,
     operands: &Operands<'_, '_>,
     kind: LayerKind,
-) -> Result<(), Wrong> {
+) -> Result<(), Broken> {
     let [_, Some(filter), bias, ..] = operands.inputs else { return Ok(()) };
     let groups = u64::from(node.groups());
     let (inputs, outputs) = match kind {
@@ -411,7 +412,7 @@ fn convolution(
     bias.map_or(Ok(()), |bias| elements("bias", bias, Some(all_outputs)))
 }
 
-fn matrices(operands: &Operands<'_, '_>, flags: u32) -> Result<(), Wrong> {
+fn matrices(operands: &Operands<'_, '_>, flags: u32) -> Result<(), Broken> {
     let ([Some(a), Some(b), ..], [Some(output), _]) = (operands.inputs, operands.outputs) else {
         return Ok(());
     };

@@ -8,8 +8,9 @@ use alloc::collections::BTreeMap;
 
 use super::attributes::TRANSPOSE_WEIGHTS;
 use super::shape::Shape;
-use super::value::{Values, Wrong};
+use super::value::Values;
 use super::{Site, XNNPACK_WEIGHTS_SHARED};
+use crate::rule::Broken;
 use pte_core::payload::xnnpack::{NodeIds, PayloadConstant};
 use pte_flat::cost;
 use pte_schema::xnnpack::XNNDatatype;
@@ -50,7 +51,7 @@ impl<'k> GraphLayers<'k> {
         operator: XNodeUnion<'_>,
         ids: &NodeIds,
         values: &Values<'_>,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), Broken> {
         let (flags, groups, strides) = match operator {
             XNodeUnion::XNNFullyConnected(node) => (node.flags(), 1, [1; 2]),
             XNodeUnion::XNNConv2d(node) | XNodeUnion::XNNDepthwiseConv2d(node) => {

@@ -4,7 +4,8 @@
 //! large. If it changed the graph before, it frees memory twice then, and aborts.
 
 use super::XNNPACK_SCALE;
-use super::value::{Quantization, Value, Wrong};
+use super::value::{Quantization, Value};
+use crate::rule::Broken;
 
 /// The least factor that is too large for a linear layer or a convolution.
 const TOO_LARGE: f32 = 256.0;
@@ -18,7 +19,7 @@ pub(super) fn layer(
     input: &Value<'_>,
     filter: &Value<'_>,
     output: &Value<'_>,
-) -> Result<(), Wrong> {
+) -> Result<(), Broken> {
     match factor(input, filter, output) {
         Some(factor) if factor >= TOO_LARGE => {
             wrong([input, filter, output], factor, "the backend takes less than 256")
@@ -29,7 +30,7 @@ pub(super) fn layer(
 
 /// Judges the scales of a product of matrices. The backend checks the factor only if the second
 /// matrix is constant.
-pub(super) fn matrices(a: &Value<'_>, b: &Value<'_>, output: &Value<'_>) -> Result<(), Wrong> {
+pub(super) fn matrices(a: &Value<'_>, b: &Value<'_>, output: &Value<'_>) -> Result<(), Broken> {
     match factor(a, b, output).filter(|_| b.constant.is_some()) {
         Some(factor) if !(factor > 0.0 && factor <= LARGEST_OF_MATRICES) => {
             wrong([a, b, output], factor, "the backend takes more than 0 and at most 255")
@@ -54,7 +55,7 @@ fn scale(value: &Value<'_>) -> Option<f32> {
 }
 
 #[cold]
-fn wrong(values: [&Value<'_>; 3], factor: f32, bound: &str) -> Result<(), Wrong> {
+fn wrong(values: [&Value<'_>; 3], factor: f32, bound: &str) -> Result<(), Broken> {
     let [input, filter, output] = values.map(|value| scale(value).unwrap_or_default());
     let message = format!("the scales {input:?} × {filter:?} ÷ {output:?} are {factor:?}: {bound}");
     Err((&XNNPACK_SCALE, message))

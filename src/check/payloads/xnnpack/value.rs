@@ -1,12 +1,11 @@
 //! A value of a graph, and the list of them.
 
 use alloc::collections::BTreeMap;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::XNNPACK_ID;
 use super::shape::Shape;
-use crate::rule::Rule;
+use crate::rule::Broken;
 use pte_flat::bytes::index;
 use pte_flat::cost;
 use pte_flat::inserted;
@@ -160,7 +159,7 @@ impl<'p> Values<'p> {
 
     /// Adds the value with index `nth`, whose id must be that of no other value.
     #[inline(always)]
-    pub(super) fn add(&mut self, nth: u32, value: Value<'p>) -> Result<(), Wrong> {
+    pub(super) fn add(&mut self, nth: u32, value: Value<'p>) -> Result<(), Broken> {
         if let Some(first) = self.ids.insert(value.id, nth) {
             let id = value.id;
             return Err((&XNNPACK_ID, format!("id {id} is that of value {first} too")));
@@ -234,9 +233,6 @@ pub(super) struct State {
     pub(super) has_data: bool,
     pub(super) is_constant: bool,
 }
-
-/// A broken rule and the message.
-pub(super) type Wrong = (&'static Rule, String);
 
 /// Returns whether the backend takes a number as a scale.
 pub(super) fn is_scale(scale: f32) -> bool {

@@ -9,12 +9,13 @@ use super::datatypes;
 use super::plain::{self, Vtables};
 use super::shape::{MOST_DIMENSIONS, Shape, bits, bytes, is_small, product};
 use super::unread::Unread;
-use super::value::{External, Quantization, Scales, Value, Values, Wrong, is_scale};
+use super::value::{External, Quantization, Scales, Value, Values, is_scale};
 use super::{
     Site, XNNPACK_CONSTANT, XNNPACK_CONSTANT_SHORT, XNNPACK_EXTERNAL, XNNPACK_KIND,
     XNNPACK_MISSING, XNNPACK_QUANTIZATION, XNNPACK_RANK,
 };
 use crate::report::Findings;
+use crate::rule::Broken;
 use pte_core::PathComponent;
 use pte_core::payload::xnnpack::{NO_ID, NoConstant, PayloadConstant};
 use pte_flat::bytes::{index, len_of, narrow, wide};
@@ -94,7 +95,7 @@ fn any_value<'p>(
     unread: &mut Unread,
     values: &mut Values<'p>,
     externals: &mut BTreeSet<u32>,
-) -> Result<(), Wrong> {
+) -> Result<(), Broken> {
     let (tensor, quantized) = parts(value)?;
     unread.add_value(site, nth, tensor);
     let value = judge_value(site, named, (nth, tensor, quantized), &mut values.scales)?;
@@ -124,7 +125,7 @@ fn agrees<'p>(
 #[inline]
 fn parts(
     value: XValue<'_>,
-) -> Result<(XNNTensorValue<'_>, Option<XNNQuantizedTensorValue<'_>>), Wrong> {
+) -> Result<(XNNTensorValue<'_>, Option<XNNQuantizedTensorValue<'_>>), Broken> {
     match value.xvalue_union() {
         Some(XValueUnion::XNNTensorValue(tensor)) => Ok((tensor, None)),
         Some(XValueUnion::XNNQuantizedTensorValue(value)) => match value.tensor_value() {
@@ -146,7 +147,7 @@ fn judge_value<'p>(
     named: &NamedSizes<'_>,
     (nth, tensor, quantized): (u32, XNNTensorValue<'p>, Option<XNNQuantizedTensorValue<'p>>),
     all_scales: &mut Vec<(u32, Scales<'p>)>,
-) -> Result<Value<'p>, Wrong> {
+) -> Result<Value<'p>, Broken> {
     let dims = tensor.dims();
     let sizes = dims.unwrap_or_default();
     if sizes.len() > MOST_DIMENSIONS {
@@ -219,7 +220,7 @@ fn is_legacy(tensor: XNNTensorValue<'_>) -> bool {
 
 /// Returns how a call uses a tensor.
 #[inline]
-fn external(site: &Site<'_, '_>, tensor: XNNTensorValue<'_>) -> Result<External, Wrong> {
+fn external(site: &Site<'_, '_>, tensor: XNNTensorValue<'_>) -> Result<External, Broken> {
     let (flags, id) = (tensor.flags(), tensor.external_id());
     let external = match flags {
         0 if id == NO_ID => return Ok(External::No),
@@ -245,7 +246,7 @@ fn external(site: &Site<'_, '_>, tensor: XNNTensorValue<'_>) -> Result<External,
 }
 
 /// Returns the size of a constant in bytes.
-fn constant(site: &Site<'_, '_>, named: &NamedSizes<'_>, nth: u32) -> Result<u64, Wrong> {
+fn constant(site: &Site<'_, '_>, named: &NamedSizes<'_>, nth: u32) -> Result<u64, Broken> {
     let place = site.graph.constant(nth).map_err(|why| {
         let message = match why {
             NoConstant::Index { len } => format!("constant {nth} of {len}"),
@@ -278,7 +279,7 @@ fn constant(site: &Site<'_, '_>, named: &NamedSizes<'_>, nth: u32) -> Result<u64
 
 /// Returns the quantization of a value of a datatype without quant_params.
 #[inline]
-fn unquantized(datatype: XNNDatatype) -> Result<Quantization, Wrong> {
+fn unquantized(datatype: XNNDatatype) -> Result<Quantization, Broken> {
     match datatypes::is_unquantized(datatype) {
         true => Ok(Quantization::None),
         false => Err((&XNNPACK_QUANTIZATION, format!("{datatype} without quant_params"))),
@@ -286,7 +287,7 @@ fn unquantized(datatype: XNNDatatype) -> Result<Quantization, Wrong> {
 }
 
 /// Returns the quantization of a value with a `dq_datatype`.
-fn legacy(tensor: XNNTensorValue<'_>, external: External) -> Result<Quantization, Wrong> {
+fn legacy(tensor: XNNTensorValue<'_>, external: External) -> Result<Quantization, Broken> {
     let datatype = tensor.datatype();
     let is_float = [XNNDatatype::xnn_datatype_fp32, XNNDatatype::xnn_datatype_fp16];
     let message = match (tensor.dq_datatype(), external) {
@@ -307,7 +308,7 @@ fn quantization<'p>(
     value: XNNQuantizedTensorValue<'p>,
     datatype: XNNDatatype,
     shape: &Shape,
-) -> Result<(Quantization, Option<Scales<'p>>), Wrong> {
+) -> Result<(Quantization, Option<Scales<'p>>), Broken> {
     let wrong = |message: String| Err((&XNNPACK_QUANTIZATION, message));
     let name = value.quant_params().and_then(XNNQuantParams::name).unwrap_or("no quant_params");
     let takes: &[XNNDatatype] = match value.quant_params() {
@@ -393,7 +394,7 @@ fn quantization<'p>(
 }
 
 /// Returns the index of the channel dimension, which must be a dimension of `shape`.
-fn dimension(dimension: i32, shape: &Shape) -> Result<usize, Wrong> {
+fn dimension(dimension: i32, shape: &Shape) -> Result<usize, Broken> {
     match usize::try_from(dimension) {
         Ok(known) if known < shape.rank() => Ok(known),
         _ => Err((
@@ -408,7 +409,7 @@ fn check_scales(
     site: &Site<'_, '_>,
     named: &NamedSizes<'_>,
     scales: &Scales<'_>,
-) -> Result<(), Wrong> {
+) -> Result<(), Broken> {
     let (count, size) = (scales.count, scales.size);
     match (scales.constant, scales.list) {
         (0, None) => Err((&XNNPACK_MISSING, "the value has no scales".into())),

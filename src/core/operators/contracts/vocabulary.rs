@@ -1,7 +1,5 @@
 //! The vocabulary of contracts: numbers that a call determines, and conditions on them.
 
-use core::fmt;
-
 use pte_schema::scalar::ScalarType;
 
 /// A condition of a contract, and its subject.
@@ -35,56 +33,64 @@ pub enum Subject {
 /// The position of an argument of a call.
 pub(super) type Arg = u8;
 
-/// A number that a call determines.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Number {
-    Const(i64),
-    /// The value of an Int.
-    Int(Arg),
-    /// An item of an IntList or BoolList. An IntList with one item has that item at every index.
-    Item(Arg, u8),
-    /// The last item of an IntList.
-    Last(Arg),
-    /// The number of items of an IntList.
-    Count(Arg),
-    Rank(Arg),
-    /// The size of a dimension. A negative dimension counts from the end.
-    Size(Arg, &'static Number),
-    /// The number of elements.
-    Numel(Arg),
-    /// The number of elements before the call, of an output that the call does not resize.
-    UnresizedNumel(Arg),
-    /// The least element of a tensor of integers whose elements are in the file.
-    LeastElement(Arg),
-    GreatestElement(Arg),
-    /// The number of elements that the tensor has memory for.
-    CapacityNumel(Arg),
-    /// The product of all sizes except the last N.
-    LeadingNumel(Arg, u8),
-    /// The product of the sizes after a dimension.
-    TrailingNumel(Arg, &'static Number),
-    /// The product of the sizes up to a dimension, times its stride.
-    Span(Arg, &'static Number),
-    /// The number of dimensions that an OptionalTensorList indexes: the rank of each mask, and 1 for each
-    /// other item.
-    IndexedDims(Arg),
-    /// The index of the only tensor in an OptionalTensorList.
-    TensorPosition(Arg),
-    /// The code of the dtype.
-    Dtype(Arg),
-    /// The size of an element in bytes.
-    ElementSize(Arg),
-    /// The element size of the common dtype of two tensors, at least one of which is complex.
-    PromotedElementSize(Arg, Arg),
-    /// The least integer of the dtype.
-    Least(Arg),
-    Greatest(Arg),
-    /// An Int, converted to the integer dtype of a tensor.
-    Wrapped(Arg, Arg),
-    /// The low 64 bits of the square of an Int.
-    Square(Arg),
-    Times(&'static Number, &'static Number),
-    Plus(&'static Number, &'static Number),
+pte_flat::messages! {
+    /// A number that a call determines.
+    #[derive(Clone, Copy, Debug)]
+    pub(super) enum Number {
+        Const(number: i64) => "{number}";
+        /// The value of an Int.
+        Int(arg: Arg) => "argument {arg}";
+        /// An item of an IntList or BoolList. An IntList with one item has that item at every index.
+        Item(arg: Arg, nth: u8) => "item {nth} of argument {arg}";
+        /// The last item of an IntList.
+        Last(arg: Arg) => "the last item of argument {arg}";
+        /// The number of items of an IntList.
+        Count(arg: Arg) => "the number of items of argument {arg}";
+        Rank(arg: Arg) => "the rank of argument {arg}";
+        /// The size of a dimension. A negative dimension counts from the end.
+        Size(arg: Arg, dim: &'static Number) => "{}", match dim {
+            Self::Const(dim) => format!("size {dim} of argument {arg}"),
+            dim => format!("the size of argument {arg} at {dim}"),
+        };
+        /// The number of elements.
+        Numel(arg: Arg) => "the number of elements of argument {arg}";
+        /// The number of elements before the call, of an output that the call does not resize.
+        UnresizedNumel(arg: Arg) => "the number of elements of argument {arg}";
+        /// The least element of a tensor of integers whose elements are in the file.
+        LeastElement(arg: Arg) => "the least element of argument {arg}";
+        GreatestElement(arg: Arg) => "the greatest element of argument {arg}";
+        /// The number of elements that the tensor has memory for.
+        CapacityNumel(arg: Arg) => "the capacity of argument {arg}";
+        /// The product of all sizes except the last N.
+        LeadingNumel(arg: Arg, aside: u8) =>
+            "the number of elements of argument {arg} without its last {aside} dimensions";
+        /// The product of the sizes after a dimension.
+        TrailingNumel(arg: Arg, dim: &'static Number) =>
+            "the number of elements of argument {arg} after dimension {dim}";
+        /// The product of the sizes up to a dimension, times its stride.
+        Span(arg: Arg, dim: &'static Number) => "the elements of argument {arg} that its stride at {dim} leads over";
+        /// The number of dimensions that an OptionalTensorList indexes: the rank of each mask, and 1 for each
+        /// other item.
+        IndexedDims(arg: Arg) => "the number of dimensions that argument {arg} indexes";
+        /// The index of the only tensor in an OptionalTensorList.
+        TensorPosition(arg: Arg) => "the index of the tensor in argument {arg}";
+        /// The code of the dtype.
+        Dtype(arg: Arg) => "the dtype of argument {arg}";
+        /// The size of an element in bytes.
+        ElementSize(arg: Arg) => "the element size of argument {arg}";
+        /// The element size of the common dtype of two tensors, at least one of which is complex.
+        PromotedElementSize(one: Arg, other: Arg) =>
+            "the element size of the common dtype of arguments {one} and {other}";
+        /// The least integer of the dtype.
+        Least(arg: Arg) => "the least value of the dtype of argument {arg}";
+        Greatest(arg: Arg) => "the greatest value of the dtype of argument {arg}";
+        /// An Int, converted to the integer dtype of a tensor.
+        Wrapped(arg: Arg, of: Arg) => "argument {arg} in the dtype of argument {of}";
+        /// The low 64 bits of the square of an Int.
+        Square(arg: Arg) => "the square of argument {arg} in 64 bits";
+        Times(one: &'static Number, other: &'static Number) => "{one} times {other}";
+        Plus(one: &'static Number, other: &'static Number) => "{one} and {other}";
+    }
 }
 
 /// A condition on a call.
@@ -173,54 +179,6 @@ impl Number {
             | Self::Wrapped(arg, _)
             | Self::Square(arg) => Some(arg),
             Self::Times(one, other) | Self::Plus(one, other) => one.arg().or_else(|| other.arg()),
-        }
-    }
-}
-
-impl fmt::Display for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Const(number) => write!(f, "{number}"),
-            Self::Int(arg) => write!(f, "argument {arg}"),
-            Self::Item(arg, nth) => write!(f, "item {nth} of argument {arg}"),
-            Self::Last(arg) => write!(f, "the last item of argument {arg}"),
-            Self::Count(arg) => write!(f, "the number of items of argument {arg}"),
-            Self::Rank(arg) => write!(f, "the rank of argument {arg}"),
-            Self::Size(arg, Self::Const(dim)) => write!(f, "size {dim} of argument {arg}"),
-            Self::Size(arg, dim) => write!(f, "the size of argument {arg} at {dim}"),
-            Self::Numel(arg) | Self::UnresizedNumel(arg) => {
-                write!(f, "the number of elements of argument {arg}")
-            }
-            Self::LeastElement(arg) => write!(f, "the least element of argument {arg}"),
-            Self::GreatestElement(arg) => write!(f, "the greatest element of argument {arg}"),
-            Self::CapacityNumel(arg) => write!(f, "the capacity of argument {arg}"),
-            Self::LeadingNumel(arg, aside) => {
-                write!(
-                    f,
-                    "the number of elements of argument {arg} without its last {aside} dimensions"
-                )
-            }
-            Self::TrailingNumel(arg, dim) => {
-                write!(f, "the number of elements of argument {arg} after dimension {dim}")
-            }
-            Self::Span(arg, dim) => {
-                write!(f, "the elements of argument {arg} that its stride at {dim} leads over")
-            }
-            Self::PromotedElementSize(one, other) => {
-                write!(f, "the element size of the common dtype of arguments {one} and {other}")
-            }
-            Self::IndexedDims(arg) => {
-                write!(f, "the number of dimensions that argument {arg} indexes")
-            }
-            Self::TensorPosition(arg) => write!(f, "the index of the tensor in argument {arg}"),
-            Self::Dtype(arg) => write!(f, "the dtype of argument {arg}"),
-            Self::ElementSize(arg) => write!(f, "the element size of argument {arg}"),
-            Self::Least(arg) => write!(f, "the least value of the dtype of argument {arg}"),
-            Self::Greatest(arg) => write!(f, "the greatest value of the dtype of argument {arg}"),
-            Self::Wrapped(arg, of) => write!(f, "argument {arg} in the dtype of argument {of}"),
-            Self::Square(arg) => write!(f, "the square of argument {arg} in 64 bits"),
-            Self::Times(one, other) => write!(f, "{one} times {other}"),
-            Self::Plus(one, other) => write!(f, "{one} and {other}"),
         }
     }
 }
