@@ -46,6 +46,7 @@ mod roundtrip;
 mod rules;
 mod schema;
 mod sections;
+mod selected;
 mod sound;
 #[cfg(feature = "json")]
 mod source;

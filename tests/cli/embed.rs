@@ -153,6 +153,57 @@ fn small_boards_are_too_small_by_so_much() {
     assert_snapshot("embed-small-boards", &page);
 }
 
+/// Advice is given if it helps, to the byte.
+#[test]
+fn advice_on_boards_is_exact() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("board.toml");
+    let board = |file: &str, text: &str| {
+        fs::write(&path, format!("name = \"small\"\n{text}")).unwrap();
+        let done = pte(&["embed", "--json", file, "--board", path.to_str().unwrap()]);
+        let shown: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+        assert_eq!(shown["board"]["fits"], done.status.code() == Some(0), "{text}");
+        shown["board"].clone()
+    };
+    let advice = |file: &str, text: &str, kind: &str| {
+        let shown = board(file, text);
+        let advice = shown["advice"].as_array().unwrap().clone();
+        advice.into_iter().find(|of| of["kind"] == kind)
+    };
+    // The file has 1808 bytes, of which 144 can be moved out of it.
+    for (flash, fits) in [(1808 - 144, true), (1808 - 145, false), (0, false)] {
+        let text = format!("flash = {{ size = {flash} }}\nsram = {{ size = 4096 }}\n");
+        let found = advice(LINEAR, &text, "externalize").unwrap();
+        assert_eq!((&found["bytes"], &found["fits"]), (&144.into(), &fits.into()), "{flash}");
+    }
+    // The arena has 224 bytes.
+    for (size, is_room) in [(224, true), (223, false), (4096, true)] {
+        let text = format!(
+            "flash = {{ size = 4096 }}\nsram = {{ size = 16 }}\nregions.a = {{ memory_ids = [9], size = {size} }}\n"
+        );
+        assert_eq!(advice(LINEAR, &text, "move").is_some(), is_room, "{size}");
+    }
+    // One method alone needs less than all of them, and has to fit.
+    let needed = |loads: &str| {
+        let text =
+            format!("flash = {{ size = 65536 }}\nsram = {{ size = 0 }}\nloads = \"{loads}\"\n");
+        let shown = board(MULTI, &text);
+        let regions = shown["regions"].as_array().unwrap().clone();
+        regions.iter().find(|region| region["name"] == "sram").unwrap()["needed"].as_u64().unwrap()
+    };
+    let (one, all) = (needed("one"), needed("all"));
+    assert!(one < all, "{one} {all}");
+    for (sram, helps) in [(one - 1, false), (one, true), (all - 1, true), (all, false)] {
+        let text = format!("flash = {{ size = 65536 }}\nsram = {{ size = {sram} }}\n");
+        assert_eq!(advice(MULTI, &text, "load_one").is_some(), helps, "{sram}");
+    }
+    // What others have of a region may be more than there is.
+    let text = "flash = { size = 4096 }\nsram = { size = 4096 }\nregions.a = { memory_ids = [9], size = 10, reserved = 20 }\n";
+    let shown = board(LINEAR, text);
+    let over: Vec<_> = shown["regions"].as_array().unwrap().iter().map(|of| &of["over"]).collect();
+    assert_eq!(over, [0, 0, 10]);
+}
+
 /// Inline constants that were exported with an alignment of 32 keep it: the file itself begins at a multiple of 32.
 #[test]
 fn inline_constants_keep_their_alignment() {

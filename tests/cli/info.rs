@@ -5,6 +5,7 @@ use serde_json::{Value, json as value};
 use super::{BASIC, LINEAR, good, json, run, text};
 use crate::support::build;
 use crate::support::files::{self, name};
+use crate::support::fixture::Fixture;
 use crate::support::snapshot::assert_snapshot;
 
 /// Screens of files of different kinds.
@@ -132,6 +133,64 @@ fn info_says_which_of_two_methods_with_a_name_runs() {
     assert_eq!(shadowed, [false, false, true]);
     let text = text(&run(&["info", "-"], None, &bytes).stdout);
     assert_eq!(text.matches("never runs: an earlier method has its name").count(), 1, "{text}");
+}
+
+/// Returns what `info` has of a description of a program.
+fn described(program: &Value, more: &[&str]) -> Value {
+    let bytes = build::file(&program.to_string());
+    let done = run(&[&["info", "--json", "-"], more].concat(), None, &bytes);
+    let shown: Value = serde_json::from_slice(&done.stdout).unwrap();
+    shown["files"][0].clone()
+}
+
+/// Data that two delegates share is there once, an operator that nothing calls needs no library, and of two methods
+/// with a name the first is meant.
+#[test]
+fn info_counts_what_a_program_needs_once() {
+    let Fixture(mut program) = Fixture::read("base/xnnpack").unwrap();
+    let plan = &mut program["root"]["execution_plan"][0];
+    let delegate = plan["delegates"][0].clone();
+    plan["delegates"].as_array_mut().unwrap().push(delegate);
+    let shown = described(&program, &[]);
+    let backend = &shown["backends"][0];
+    assert_eq!((&backend["delegates"], &backend["bytes"]), (&2.into(), &1536.into()));
+
+    let plan = &mut program["root"]["execution_plan"][0];
+    plan["operators"] = value!([{"name": "aten::add", "overload": "out"}]);
+    let shown = described(&program, &[]);
+    assert_eq!((&shown["operators"][0]["calls"], &shown["libraries"]), (&0.into(), &value!([])));
+
+    let plan = program["root"]["execution_plan"][0].clone();
+    program["root"]["execution_plan"].as_array_mut().unwrap().push(plan);
+    assert_eq!(described(&program, &[])["method_count"], 2);
+    let shown = described(&program, &["--method", "forward"]);
+    assert_eq!(
+        (&shown["method_count"], &shown["backends"][0]["delegates"]),
+        (&1.into(), &2.into())
+    );
+}
+
+/// Of several payloads, the scratch memory is that of the largest.
+#[test]
+fn info_has_the_largest_scratch_memory() {
+    let Fixture(good) = Fixture::read("ethosu-memory.good").unwrap();
+    let payload = good["data"][0]["hex"].as_str().unwrap();
+    let larger =
+        payload.replacen("60000000000000000000000000000000", "80000000000000000000000000000000", 1);
+    assert_ne!(larger, payload);
+    for payloads in [[payload, &larger], [&larger, payload]] {
+        let mut program = good.clone();
+        program["data"] = value!(payloads.map(|hex| value!({ "hex": hex })));
+        let plan = &mut program["root"]["execution_plan"][0];
+        let mut second = plan["delegates"][0].clone();
+        second["processed"]["index"] = value!(1);
+        plan["delegates"].as_array_mut().unwrap().push(second);
+        program["root"]["segments"] = value!([{"size": 544}, {"offset": 544, "size": 544}]);
+        let shown = described(&program, &[]);
+        let sections = &shown["backends"][0]["sections"];
+        assert_eq!((&sections["read"], &sections["scratch"]), (&2.into(), &128.into()));
+        assert_eq!(sections["scratch_peak"], 96);
+    }
 }
 
 /// Returns the graphs of the first backend of a program.

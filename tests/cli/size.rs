@@ -174,6 +174,46 @@ fn growth_is_listed_by_part() {
     assert_eq!(top.iter().map(|row| row["change"].as_i64().unwrap()).sum::<i64>(), total);
 }
 
+/// What is new in one direction is gone in the other, and a file has no growth against itself.
+#[test]
+fn growth_and_its_reverse_mirror_each_other() {
+    let (one, two) = ("tests/data/pte/v0.3.0_multi.pte", "tests/data/pte/v0.6.0_multi.pte");
+    let rows = |new: &str, old: &str| {
+        let shown = good(&["size", new, "--against", old]);
+        let rows = shown.lines().skip(1).filter(|line| !line.contains('…'));
+        let mut rows: Vec<String> = rows.map(|row| row.trim().to_owned()).collect();
+        rows.sort();
+        rows
+    };
+    let mirrored = |row: &String| {
+        let (row, size) = row.rsplit_once("  ").unwrap();
+        let size = match (size, size.split_once(" → ")) {
+            ("new", _) => "gone".into(),
+            ("gone", _) => "new".into(),
+            (_, sizes) => sizes.map(|(before, after)| format!("{after} → {before}")).unwrap(),
+        };
+        let sign = if row.starts_with('+') { '−' } else { '+' };
+        format!("{}  {size}", row.replacen(['+', '−'], &sign.to_string(), 1))
+    };
+    let mut reverse: Vec<_> = rows(one, two).iter().map(mirrored).collect();
+    reverse.sort();
+    assert_eq!(rows(two, one), reverse);
+    assert!(reverse.iter().any(|row| row.ends_with(" gone") || row.ends_with(" new")));
+    let same = good(&["size", one, "--against", one]);
+    assert!(same.contains(" · ±0 (+0.0%) against ") && same.lines().count() == 1, "{same}");
+}
+
+/// A part that is the only one shares the row of its parent as far as `--depth` goes.
+#[test]
+fn depth_limits_rows_with_several_names() {
+    let row = |depth: &str| {
+        let shown = good(&["size", "--depth", depth, LINEAR]);
+        let row = shown.lines().find_map(|line| Some(line.split_once("methods")?.1.to_owned()));
+        row.unwrap_or_default()
+    };
+    assert_eq!(["1", "2", "3"].map(row), ["", "", " / forward"]);
+}
+
 #[test]
 fn size_over_budget_exits_with_1() {
     let size = files::metadata(LINEAR).unwrap().len();
@@ -191,6 +231,10 @@ fn size_over_budget_exits_with_1() {
     assert_eq!(document["files"][0]["over"], Value::Null);
     assert_eq!(document["files"][1]["over"], 49_120);
     assert_eq!(pte(&["size", LINEAR, "--budget", "8 potatoes"]).status.code(), Some(2));
+    for (digits, status) in [(18, 0), (19, 2)] {
+        let budget = "1".repeat(digits);
+        assert_eq!(pte(&["size", LINEAR, "--budget", &budget]).status.code(), Some(status));
+    }
 }
 
 #[test]

@@ -213,8 +213,8 @@ impl SelectedOperators {
     }
 
     fn attribute(&mut self, name: &str, line: &str) {
-        let value = line.strip_prefix("include_all_overloads:");
-        if value.is_some_and(|value| is_true(value.trim())) {
+        let attribute = entry(line).filter(|(key, _)| key == "include_all_overloads");
+        if attribute.is_some_and(|(_, value)| is_true(value)) {
             self.with_overloads.insert(name.into());
         }
     }

@@ -277,15 +277,15 @@ fn entries(floats: &[&[f32]], blob: &[u8]) -> Vec<Value> {
 
 #[test]
 fn an_entry_shows_its_first_values_and_statistics_of_all() {
-    let mixed = [f32::INFINITY, f32::NAN, 0.0, 1.5, -0.000_123_456_78, 2.5e9];
+    let mixed = [f32::INFINITY, f32::NAN, f32::NAN, 0.0, 1.5, -0.000_123_456_78, 2.5e9];
     let short: Vec<_> = (0u8..32).map(f32::from).collect();
     let long: Vec<_> = (0u8..33).map(f32::from).collect();
     let nodes = entries(&[&mixed, &short, &long], b"blob");
     let shown = |nth: usize, key: &str| attribute(&nodes[nth], key).as_str().map(str::to_owned);
-    assert_eq!(shown(0, "__value").unwrap(), "[inf, NaN, 0.0, 1.5, -0.000123, 2.50000e9]");
+    assert_eq!(shown(0, "__value").unwrap(), "[inf, NaN, NaN, 0.0, 1.5, -0.000123, 2.50000e9]");
     assert_eq!(
         shown(0, "statistics").unwrap(),
-        "min -0.000123, max inf, mean 6.25000e8, 1 zeros, 1 NaN, 1 infinite, 6 values"
+        "min -0.000123, max inf, mean 6.25000e8, 1 zeros, 2 NaN, 1 infinite, 7 values"
     );
     let values = |nth: usize| shown(nth, "__value").unwrap();
     assert!(values(1).ends_with(", 30.0, 31.0]"), "{}", values(1));
@@ -294,5 +294,5 @@ fn an_entry_shows_its_first_values_and_statistics_of_all() {
     assert_eq!(kinds, ["tensor", "tensor", "tensor", "blob"]);
     assert_eq!(shown(3, "__value"), None);
     let bytes = [0, 1, 2, 3].map(|nth| shown(nth, "bytes").unwrap());
-    assert_eq!(bytes, ["24", "128", "132", "4"]);
+    assert_eq!(bytes, ["28", "128", "132", "4"]);
 }
