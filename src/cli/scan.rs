@@ -1,7 +1,7 @@
 //! `pte scan`: a row about each file of any number of folders and lists.
 
+use core::num::NonZeroUsize;
 use std::io;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
