@@ -3,7 +3,9 @@
 use std::fs;
 
 use super::{LINEAR, append_run, good, json, pte, run, text};
+use crate::support::build;
 use crate::support::files;
+use crate::support::fixture::Fixture;
 use crate::support::snapshot::assert_snapshot;
 
 /// Text, JSON and YAML for simple calls, unknown operators, lists, strings and delegates. The YAML has the
@@ -57,6 +59,32 @@ fn ops_and_info_count_the_same_calls() {
         operators += sum.len();
     }
     assert!(operators > 100, "{operators}");
+}
+
+/// Operators that no call uses have no kernels, long names are marked as keys, and names that a reader of YAML would
+/// take for something else have quotes.
+#[test]
+fn yaml_keeps_each_name() {
+    let Fixture(mut program) = Fixture::read("base/xnnpack").unwrap();
+    let names = [120, 121].map(|len| format!("a::{}", "x".repeat(len - 3)));
+    let all = [&names[0], &names[1], "a::b:", "null", "a b", "\u{e9}::a", "aten::add"];
+    let operators = all.map(|name| serde_json::json!({"name": name, "overload": ""}));
+    program["root"]["execution_plan"][0]["operators"] = operators.to_vec().into();
+    let done = run(&["ops", "--format", "yaml", "-"], None, &build::file(&program.to_string()));
+    let yaml = text(&done.stdout);
+    assert!(yaml.contains("\net_kernel_metadata: {}\n"), "{yaml}");
+    let keys = [
+        format!("  {}:\n", names[0]),
+        format!("  ? {}\n  :\n", names[1]),
+        "  \"a::b:\":\n".into(),
+        "  \"null\":\n".into(),
+        "  \"a b\":\n".into(),
+        "  \"\\U000000e9::a\":\n".into(),
+        "  aten::add:\n".into(),
+    ];
+    for key in keys {
+        assert_eq!(yaml.matches(&key).count(), 1, "{key}: {yaml}");
+    }
 }
 
 #[test]

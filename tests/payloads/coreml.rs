@@ -5,7 +5,7 @@ use pte::Limits;
 use pte::graph::PayloadGraph;
 use pte::payload::command_stream::{Step, Work, decode};
 use pte::payload::coreml::mil::Model;
-use pte::payload::coreml::{Metadata, Package};
+use pte::payload::coreml::{Blob, Metadata, Package};
 use pte::payload::ethosu::Blocks;
 use pte::payload::{PayloadContents, Sections};
 use pte::tensors::ConstantRow;
@@ -131,6 +131,86 @@ fn metadata_has_the_names_of_one_method_or_of_each() {
     assert_eq!(all.method("f").unwrap().outputs, ["y"]);
     assert!(all.method("g").is_none() && all.only().is_none());
     assert!(Metadata::read(b"{").is_none());
+    let none = br#"{"methods":{},"inputNames":["x"],"outputNames":["y"]}"#;
+    assert_eq!(Metadata::read(none).unwrap().only().unwrap().inputs, ["x"], "no list of methods");
+}
+
+/// Returns a model whose block of the opset `CoreML7` has one constant behind a block of another opset: the number of
+/// its datatype, its sizes, and the field of its elements with their bytes.
+fn model_of(datatype: u8, sizes: &[u8], list: u32, elements: &[u8]) -> Vec<u8> {
+    let sizes = sizes.iter().flat_map(|&size| field(3, &field(1, &[8, size])));
+    let tensor = [vec![8, datatype], sizes.collect()].concat();
+    let elements = field(3, &field(1, &field(list, &field(1, elements))));
+    let value = [field(2, &field(1, &tensor)), elements].concat();
+    let attribute = field(5, &[field(1, b"val"), field(2, &value)].concat());
+    let operation = [field(1, b"const"), attribute].concat();
+    let blocks = [(&b"CoreML5"[..], Vec::new()), (b"CoreML7", field(3, &operation))];
+    let blocks = blocks.map(|(name, block)| field(3, &[field(1, name), field(2, &block)].concat()));
+    let function = [field(2, b"CoreML7"), blocks.concat()].concat();
+    field(502, &field(2, &[field(1, b"main"), field(2, &function)].concat()))
+}
+
+/// Elements in the model have the sign and the width of their datatype, and are those of the function's own opset.
+#[test]
+fn elements_in_a_model_are_those_of_their_datatype() {
+    let minus_one = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01];
+    for (datatype, list, elements, shown) in [
+        (11, 1, &1.5f32.to_le_bytes()[..], "Float(1.5)"),
+        (23, 2, &[0xac, 0x02], "Int(300)"),
+        (23, 2, &minus_one, "Int(-1)"),
+        (24, 5, &[0xac, 0x02], "Int(300)"),
+        (1, 3, &[1], "Bool(true)"),
+        (1, 3, &[0], "Bool(false)"),
+        (2, 4, b"same", "Text(\"same\")"),
+        (10, 7, &[0x00, 0xc0], "Float(-2.0)"),
+        (21, 7, &[0xff], "Int(-1)"),
+        (31, 7, &[0xff], "Int(255)"),
+    ] {
+        let bytes = model_of(datatype, &[], list, elements);
+        let model = Model::read(&bytes).unwrap();
+        let block = model.functions().next().unwrap().block().unwrap();
+        let operation = block.operations().next().expect("the block of the opset");
+        let (_, constant) = operation.attributes().next().unwrap();
+        assert_eq!(format!("{:?}", constant.literal().unwrap()), shown, "{datatype}");
+    }
+}
+
+#[test]
+fn numbers_that_end_early_and_fields_without_a_number_are_refused() {
+    for (elements, is_good) in [(&[0xac, 0x02][..], true), (&[], true), (&[0xac], false)] {
+        assert_eq!(Model::read(&model_of(23, &[2], 2, elements)).is_ok(), is_good);
+    }
+    for number in [0, 1] {
+        assert_eq!(Model::read(&[number << 3, 8]).is_ok(), number == 1);
+    }
+}
+
+/// The last byte of elements that have fewer bits is there whole.
+#[test]
+fn elements_of_fewer_bits_have_whole_bytes() {
+    for (datatype, sizes, bytes) in [
+        (25, &[3][..], 2),
+        (25, &[2, 2], 2),
+        (37, &[9], 2),
+        (38, &[4], 3),
+        (39, &[3], 2),
+        (11, &[3], 12),
+        (1, &[3], 3),
+    ] {
+        let model = model_of(datatype, sizes, 7, &[]);
+        let model = Model::read(&model).unwrap();
+        let block = model.functions().next().unwrap().block().unwrap();
+        let (_, constant) = block.operations().next().unwrap().attributes().next().unwrap();
+        assert_eq!(constant.of().bytes(), Some(bytes), "{datatype} {sizes:?}");
+    }
+}
+
+#[test]
+fn bools_are_stored_as_any_small_integer() {
+    let of = |datatype: u32| Blob { sentinel: Blob::SENTINEL, datatype, range: 0..1 };
+    assert!(of(1).is_of("FLOAT16") && of(2).is_of("FLOAT32") && of(3).is_of("UINT8"));
+    assert!(!of(2).is_of("FLOAT16") && !of(0).is_of("FLOAT16") && !of(99).is_of("FLOAT16"));
+    assert!([3, 4].into_iter().all(|datatype| of(datatype).is_of("BOOL")));
 }
 
 /// The driver's actions in a payload of Ethos-U, with its blocks.
