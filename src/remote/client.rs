@@ -337,9 +337,6 @@ impl Client {
             let location = header(headers, "location");
             let location = location.ok_or(RemoteError::Redirect("it has no target"))?;
             let next = redirected(&uri, location)?;
-            if is_https(&uri) && !is_https(&next) {
-                return Err(RemoteError::Redirect("it leads from https to plain http"));
-            }
             // The token is not sent again, even if a later redirect leads back to its origin.
             token = token.filter(|_| Origin::of(&uri) == Origin::of(&next));
             uri = next;

@@ -133,7 +133,7 @@ pub(super) fn is_https(uri: &Uri) -> bool {
     uri.scheme_str() == Some("https")
 }
 
-/// Returns the URL to which the `Location` in a reply to `base` leads.
+/// Returns the URL to which the `Location` in a reply to `base` leads. It never leads from https to plain http.
 pub(super) fn redirected(base: &Uri, location: &str) -> Result<Uri, RemoteError> {
     let scheme = base.scheme_str().unwrap_or_default();
     let authority = base.authority().map_or("", |authority| authority.as_str());
@@ -148,7 +148,13 @@ pub(super) fn redirected(base: &Uri, location: &str) -> Result<Uri, RemoteError>
         let folder = path.rfind('/').and_then(|end| path.get(..=end)).unwrap_or("/");
         format!("{scheme}://{authority}{folder}{location}")
     };
-    parse(&target).map_err(|_| RemoteError::Redirect("its target is no URL that is accepted"))
+    let target = parse(&target);
+    let target =
+        target.map_err(|_| RemoteError::Redirect("its target is no URL that is accepted"))?;
+    match is_https(base) && !is_https(&target) {
+        true => Err(RemoteError::Redirect("it leads from https to plain http")),
+        false => Ok(target),
+    }
 }
 
 pub(super) fn parse(text: &str) -> Result<Uri, RemoteError> {
@@ -415,12 +421,21 @@ mod tests {
             ("c", "https://h.example:8443/a/c"),
             ("/c?d", "https://h.example:8443/c?d"),
             ("//o.example/c", "https://o.example/c"),
-            ("http://o.example/c", "http://o.example/c"),
+            ("https://o.example/c", "https://o.example/c"),
         ] {
             assert_eq!(redirected(&base, location).unwrap().to_string(), url);
         }
-        for location in ["file:///etc/passwd", "https://u:p@h.example/", "gopher://h/"] {
+        for location in [
+            "file:///etc/passwd",
+            "https://u:p@h.example/",
+            "gopher://h/",
+            "http://h.example:8443/a",
+        ] {
             assert!(redirected(&base, location).is_err(), "{location}");
+        }
+        let plain = "http://h.example/".parse().unwrap();
+        for location in ["http://h.example/c", "https://h.example/c"] {
+            assert_eq!(redirected(&plain, location).unwrap().to_string(), location);
         }
         let origin = |text: &str| Origin::of(&text.parse().unwrap());
         assert_eq!(origin("https://H.example/x"), origin("https://h.example:443/y"));
