@@ -81,8 +81,8 @@ pub(crate) struct BackendRules {
 }
 
 impl BackendRules {
-    /// Returns the rules for payloads of which every key is known, and whose backend has no rule of its own for those
-    /// that it cannot read.
+    /// Returns the rules of most backends: the keys that a payload requests are known, and a payload that cannot be read
+    /// breaks `payload-unreadable`.
     const fn of(
         backend: Backend,
         rules: &'static [&'static Rule],
