@@ -81,8 +81,8 @@ pub(crate) struct BackendRules {
 }
 
 impl BackendRules {
-    /// Returns the rules of most backends: the keys that a payload requests are known, and a payload that cannot be read
-    /// breaks `payload-unreadable`.
+    /// Returns the rules of most backends: the keys that a payload requests are known, and a payload that cannot be
+    /// read breaks `payload-unreadable`.
     const fn of(
         backend: Backend,
         rules: &'static [&'static Rule],
