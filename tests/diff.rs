@@ -5,6 +5,7 @@ use pte::model::{self, AnyPtd};
 use pte::{Handle, Limits, Ptd, Pte};
 
 mod fields;
+mod form;
 mod hostile;
 mod moved;
 mod one;

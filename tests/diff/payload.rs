@@ -129,6 +129,24 @@ fn differences_of_nodes_and_values_name_them() {
     assert!(found.iter().any(|line| line.contains("input2: zero_point: 0 → 3")), "{found:?}");
 }
 
+/// A value of the second file has the number of the first file's value that it corresponds to, if there is one.
+#[test]
+fn values_are_numbered_as_in_the_first_file() {
+    let unary =
+        |name: &str, from: u32, to: u32| node(name, json!({"input_id": from, "output_id": to}));
+    let values = [(Input, "fp32", &[2][..]), (Inner, "fp32", &[2]), (Output, "fp32", &[2])];
+    let one = graph(&values, &[unary("XNNAbs", 0, 1), unary("XNNNegate", 1, 2)]);
+    let values = [(Inner, "fp32", &[2][..]), (Input, "fp32", &[2]), (Output, "fp32", &[2])];
+    let two = graph(&values, &[unary("XNNAbs", 1, 0), unary("XNNNegate", 1, 2)]);
+    let found = lines(&diff(&file(&one), &file(&two)));
+    let expected = "node 1 XNNNegate: input_id: value 1 → value 0";
+    assert!(found.iter().any(|line| line.ends_with(expected)), "{found:?}");
+    let three = changed(&one, "n1/input_id = 7");
+    let found = lines(&diff(&file(&one), &file(&three)));
+    let expected = "node 1 XNNNegate: input_id: value 1 → value 7 of the second file";
+    assert!(found.iter().any(|line| line.ends_with(expected)), "{found:?}");
+}
+
 /// An added node does not hide a changed weight of another.
 #[test]
 fn constants_are_compared_beside_added_and_removed_nodes() {
@@ -147,7 +165,10 @@ fn constants_are_compared_beside_added_and_removed_nodes() {
     let added = lines(&diff(&file(&one), &file(&two)));
     assert_eq!(added.len(), 2, "{added:?}");
     assert!(added[0].contains("after node 0: nodes: none → XNNSin"), "{added:?}");
-    assert!(added[1].contains("node 1 XNNFloor: input_id: value 2 → value 4"), "{added:?}");
+    assert!(
+        added[1].contains("node 1 XNNFloor: input_id: value 2 → value 4 of the second file"),
+        "{added:?}"
+    );
     let removed = lines(&diff(&file(&two), &file(&one)));
     assert!(removed[0].contains("node 1: nodes: XNNSin → none"), "{removed:?}");
     two = changed(&two, "v1/dims = [1, 2]");

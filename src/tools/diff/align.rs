@@ -36,12 +36,12 @@ pub(super) enum Pair {
 pub(super) fn align(a: &Plan<'_, '_>, b: &Plan<'_, '_>) -> Vec<Pair> {
     let mut pairs = Vec::new();
     let fine = [keys(a, true), keys(b, true)];
-    let coarse = [keys(a, false), keys(b, false)];
     let [fine_a, fine_b] = &fine;
     let mut hunks = hunks(fine_a, fine_b);
     for nth in 0..hunks.len() {
         slide(a, b, &fine, &mut hunks, nth);
     }
+    let coarse = [keys(a, false), keys(b, false)];
     let mut at = (0, 0);
     for hunk in joined(a, b, &coarse, hunks) {
         both(&mut pairs, &mut at, hunk.before.start);
@@ -82,9 +82,6 @@ fn joined(
         });
         pairs.fold(0, i64::saturating_add)
     };
-    fn part<'k>(keys: &'k [u64], range: &Range<u32>) -> Option<&'k [u64]> {
-        keys.get(at_index(range.start)..at_index(range.end))
-    }
     let is_change = |first: &Hunk, second: &Hunk| {
         let before = first.before.start..second.before.end;
         let after = first.after.start..second.after.end;
@@ -109,6 +106,11 @@ fn joined(
     joined
 }
 
+/// Returns the keys of a range of instructions.
+fn part<'k>(keys: &'k [u64], range: &Range<u32>) -> &'k [u64] {
+    keys.get(at_index(range.start)..at_index(range.end)).unwrap_or_default()
+}
+
 /// Adds the common instructions from `at` up to `end`, a pc of the first method.
 fn both(pairs: &mut Vec<Pair>, at: &mut (u32, u32), end: u32) {
     let (from, other) = *at;
@@ -123,15 +125,12 @@ fn inner(
     hunk: &Hunk,
     pairs: &mut Vec<Pair>,
 ) {
-    let part = |keys: &[u64], range: &Range<u32>| -> Vec<u64> {
-        keys.get(at_index(range.start)..at_index(range.end)).unwrap_or_default().to_vec()
-    };
     let (before, after) = (part(keys_a, &hunk.before), part(keys_b, &hunk.after));
     let (from, other) = (hunk.before.start, hunk.after.start);
     let mut at = (from, other);
     let moved =
         |range: Range<u32>, by: u32| range.start.saturating_add(by)..range.end.saturating_add(by);
-    for hunk in hunks(&before, &after) {
+    for hunk in hunks(before, after) {
         let (before, after) = (moved(hunk.before, from), moved(hunk.after, other));
         both(pairs, &mut at, before.start);
         // With the same kinds in the same order, each instruction is paired with its counterpart.

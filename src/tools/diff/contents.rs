@@ -10,10 +10,11 @@ use alloc::vec::Vec;
 use sha2::{Digest, Sha256};
 
 use super::digest::{Hasher, Sha};
-use super::payload::{ConstantSource, Data, Meaning};
+use super::payload::{ConstantSource, Data, Form, Meaning, XnnpackMeaning};
 use super::{DiffError, Given, Whose};
+use pte_core::payload::Graph;
 use pte_core::payload::xnnpack::{XnnpackHeader, XnnpackParts};
-use pte_core::{File, Handle, Limits, OpenError, Source};
+use pte_core::{Backend, File, Handle, Limits, OpenError, Source};
 use pte_flat::bytes::{len_of, wide};
 
 /// The data of one side: its file, and the `.ptd` files that it is used with.
@@ -26,8 +27,8 @@ pub(super) struct Contents<'g, S> {
     /// The named data of the file, if it is a program.
     own: BTreeMap<&'g str, Range<u64>>,
     known: BTreeMap<(usize, u64, u64), Sha>,
-    /// The meanings of XNNPACK's payloads, by their ranges.
-    meanings: BTreeMap<(u64, u64), Option<Rc<Meaning>>>,
+    /// What is compared of payloads, by their backends and ranges.
+    meanings: BTreeMap<(Backend, u64, u64), Option<Rc<Meaning>>>,
     /// The keys that XNNPACK's payloads ask for.
     asked: BTreeSet<String>,
     /// The number of bytes of graphs that may still be kept. Graphs of payloads may overlap.
@@ -102,43 +103,69 @@ impl<'g, S: Source> Contents<'g, S> {
         self.hash_in(nth.saturating_add(1), range).map(|sha| Some((sha, len)))
     }
 
-    /// Returns the meaning of an XNNPACK payload. `None` if the payload cannot be read, or if all
-    /// graphs together have more bytes than the file, since they overlap.
+    /// Returns what is compared of a backend's payload. `None` if the payload has no known graph or cannot be read, or
+    /// if all graphs together have more bytes than the file, since they overlap.
     pub(super) fn meaning(
         &mut self,
+        backend: Backend,
         range: Range<u64>,
     ) -> Result<Option<Rc<Meaning>>, DiffError<S::Error>> {
-        let place = (range.start, range.end);
+        let place = (backend, range.start, range.end);
         if let Some(known) = self.meanings.get(&place) {
             return Ok(known.clone());
         }
-        let len = len_of(&range);
-        let head = self.read(
-            range.start..range.end.min(range.start.saturating_add(XnnpackHeader::LENGTH.into())),
-        )?;
-        let size = |parts: &XnnpackParts| len_of(&parts.graph);
-        let parts = XnnpackParts::of(&head, len).ok();
-        let meaning =
-            match parts.and_then(|parts| Some((self.room.checked_sub(size(&parts))?, parts))) {
-                None => None,
-                Some((room, parts)) => {
-                    self.room = room;
-                    let at = |pos: u64| range.start.saturating_add(pos);
-                    let graph = self.read(at(parts.graph.start)..at(parts.graph.end))?;
-                    let limits = self.limits;
-                    Meaning::of(parts, graph, &limits, |place| match place {
-                        ConstantSource::Payload(part) => {
-                            let len = len_of(&part);
-                            Ok((self.hash(at(part.start)..at(part.end))?, Some(len)))
-                        }
-                        ConstantSource::Key(key) => self.asked(key),
-                        ConstantSource::Nowhere => Ok((Hasher::of(b'N').finish(), None)),
-                    })?
-                }
-            };
+        let meaning = match backend {
+            Backend::Xnnpack => self.xnnpack(range)?.map(Meaning::Xnnpack),
+            _ => self.form(backend, range)?.map(Meaning::Form),
+        };
         let meaning = meaning.map(Rc::new);
         self.meanings.insert(place, meaning.clone());
         Ok(meaning)
+    }
+
+    fn xnnpack(
+        &mut self,
+        range: Range<u64>,
+    ) -> Result<Option<XnnpackMeaning>, DiffError<S::Error>> {
+        let at = |pos: u64| range.start.saturating_add(pos);
+        let head = self.read(range.start..range.end.min(at(XnnpackHeader::LENGTH.into())))?;
+        let Ok(parts) = XnnpackParts::of(&head, len_of(&range)) else { return Ok(None) };
+        let Some(room) = self.room.checked_sub(len_of(&parts.graph)) else { return Ok(None) };
+        self.room = room;
+        let graph = self.read(at(parts.graph.start)..at(parts.graph.end))?;
+        let limits = self.limits;
+        XnnpackMeaning::of(parts, graph, &limits, |place| match place {
+            ConstantSource::Payload(part) => {
+                let len = len_of(&part);
+                Ok((self.hash(at(part.start)..at(part.end))?, Some(len)))
+            }
+            ConstantSource::Key(key) => self.asked(key),
+            ConstantSource::Nowhere => Ok((Hasher::of(b'N').finish(), None)),
+        })
+    }
+
+    fn form(
+        &mut self,
+        backend: Backend,
+        range: Range<u64>,
+    ) -> Result<Option<Form>, DiffError<S::Error>> {
+        let len = len_of(&range);
+        let Some(room) = self.room.checked_sub(len) else { return Ok(None) };
+        let at = |part: Range<u64>| {
+            range.start.saturating_add(part.start)..range.start.saturating_add(part.end)
+        };
+        let (mut found, limits) = (None, self.limits);
+        let read = |part| self.read(at(part)).map(Some);
+        Graph::with(Some(backend), len, read, &limits, |graph| {
+            found = graph.ok().flatten().map(|graph| Form::read(range.clone(), graph));
+        })?;
+        let Some((mut form, data)) = found else { return Ok(None) };
+        self.room = room;
+        form.add(data, |part| {
+            let len = len_of(&part);
+            Ok((self.hash(at(part))?, Some(len)))
+        })?;
+        Ok(Some(form))
     }
 
     /// Returns the digest and the length of the data that a payload requests by a key. If no file

@@ -15,7 +15,7 @@ use super::payload::Meaning;
 use super::values::Values;
 use super::writers::{NONE, Writers};
 use pte_core::method::{Instruction, instructions};
-use pte_core::{Backend, Pte, Source, tensor_at, value_at};
+use pte_core::{Pte, Source, tensor_at, value_at};
 use pte_flat::bytes::{index as at_index, narrow};
 use pte_flat::view::{Table, Vector};
 use pte_schema::program::view::{
@@ -47,7 +47,7 @@ pub(super) struct Delegate {
     pub(super) id: Sha,
     /// The digest of its payload. `digest` covers the error code of an invalid one.
     pub(super) payload: Option<Sha>,
-    /// The meaning of the payload, if its tables are known.
+    /// What is compared of the payload, if its graph is known.
     pub(super) meaning: Option<Rc<Meaning>>,
     pub(super) specs: Sha,
 }
@@ -56,7 +56,7 @@ impl Delegate {
     /// Returns whether two delegates have the same meaning. Payloads with different bytes may have
     /// one meaning, and payloads with equal bytes may refer to different named data.
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        match (&self.meaning, &other.meaning) {
+        match (self.meaning(), other.meaning()) {
             (Some(_), Some(_)) => {
                 (self.id, self.specs) == (other.id, other.specs) && self.has_payload_of(other)
             }
@@ -66,10 +66,15 @@ impl Delegate {
 
     /// Returns whether two payloads have the same meaning.
     pub(super) fn has_payload_of(&self, other: &Self) -> bool {
-        match (&self.meaning, &other.meaning) {
-            (Some(one), Some(two)) => one.digest == two.digest,
+        match (self.meaning(), other.meaning()) {
+            (Some(one), Some(two)) => one == two,
             _ => self.payload == other.payload,
         }
+    }
+
+    /// Returns the digest of the payload's meaning; `None` if its bytes are compared.
+    pub(super) fn meaning(&self) -> Option<&Sha> {
+        self.meaning.as_ref()?.digest()
     }
 }
 
@@ -265,8 +270,8 @@ fn delegate<'a, S: Source>(
     match pte.payload(delegate) {
         Ok(Some(found)) => {
             payload = Some(contents.hash(found.range())?);
-            if found.backend() == Some(Backend::Xnnpack) {
-                meaning = contents.meaning(found.range())?;
+            if let Some(backend) = found.backend() {
+                meaning = contents.meaning(backend, found.range())?;
             }
         }
         Ok(None) => {}

@@ -192,8 +192,8 @@ impl PayloadGraph {
         let values = self.values.iter().filter(move |value| is_node(value, folds_constants));
         let values = values.map(|value| PayloadNode {
             value: Some(value.id),
-            argument: argument(value),
-            text: Some(text(value)),
+            argument: argument_of(value),
+            text: Some(value_text(value)),
             ..node(PayloadNodeId::Value(value.id), kind(value))
         });
         let operators = (0..).zip(&self.nodes).map(move |(index, facts)| {
@@ -204,7 +204,7 @@ impl PayloadGraph {
             let (inputs, outputs) = self.operands(index);
             let constant = |id: &u32| {
                 let value = self.value(*id).filter(|value| value.role == Role::Constant);
-                value.map(text)
+                value.map(value_text)
             };
             let attributes = self.attributes_of(index);
             let arguments = folds_constants.then(|| {
@@ -252,7 +252,7 @@ impl PayloadGraph {
         }
         let outputs = outputs.filter_map(move |value| {
             let writer = PayloadNodeId::Node(last.get(&value.id).copied()?);
-            let (to, text) = (PayloadNodeId::Value(value.id), Some(text(value)));
+            let (to, text) = (PayloadNodeId::Value(value.id), Some(value_text(value)));
             Some(PayloadEdge { from: writer, to, value: value.id, text })
         });
         operators.chain(outputs)
@@ -263,7 +263,7 @@ impl PayloadGraph {
         let ends = self.values.iter().filter(|value| is_end(value));
         ends.filter_map(|value| {
             let is_output = value.role == Role::Output;
-            Some(PayloadArgument { argument: argument(value)?, value: value.id, is_output })
+            Some(PayloadArgument { argument: argument_of(value)?, value: value.id, is_output })
         })
     }
 
@@ -282,17 +282,30 @@ impl PayloadGraph {
                 PayloadNodeId::Value(id)
             }
         };
-        Some(PayloadEdge { from, to, value: id, text: value.map(text) })
+        Some(PayloadEdge { from, to, value: id, text: value.map(value_text) })
+    }
+
+    /// Returns the number of operators.
+    pub(crate) fn operator_count(&self) -> u32 {
+        narrow(self.nodes.len())
+    }
+
+    /// Returns the ids that a node reads, and those that it writes. An absent input is [`NO_ID`].
+    pub(crate) fn ids(&self, index: u32) -> (&[u32], &[u32]) {
+        operands(&self.nodes, &self.operands, index)
     }
 
     /// Returns the ids that a node reads, without absent inputs, and those that it writes.
     fn operands(&self, index: u32) -> (impl Iterator<Item = &u32> + Clone, &[u32]) {
-        let (inputs, outputs) = operands(&self.nodes, &self.operands, index);
+        let (inputs, outputs) = self.ids(index);
         (inputs.iter().filter(|&&id| id != NO_ID), outputs)
     }
 
     /// Returns the attributes of a node.
-    fn attributes_of(&self, index: u32) -> impl Iterator<Item = PayloadAttribute> + Clone {
+    pub(crate) fn attributes_of(
+        &self,
+        index: u32,
+    ) -> impl Iterator<Item = PayloadAttribute> + Clone {
         let begin = |nth: u32| self.nodes.get(at(nth)).map(|node| at(node.attributes));
         let start = begin(index).unwrap_or_default();
         let end = begin(index.saturating_add(1)).unwrap_or(self.attributes.len());
@@ -301,7 +314,11 @@ impl PayloadGraph {
         all.map(move |&[name, value]| PayloadAttribute { name: text(name), value: text(value) })
     }
 
-    /// Returns the name of an operator.
+    /// Returns the name of a node's operator; `None` for an unknown one.
+    pub(crate) fn operator_of(&self, index: u32) -> Option<UntrustedString> {
+        self.operator(self.nodes.get(at(index))?)
+    }
+
     fn operator(&self, node: &Node) -> Option<UntrustedString> {
         match node.operator {
             Operator::Unknown => None,
@@ -310,7 +327,8 @@ impl PayloadGraph {
         }
     }
 
-    fn value(&self, id: u32) -> Option<&Value> {
+    /// Returns the value with an id.
+    pub(crate) fn value(&self, id: u32) -> Option<&Value> {
         cost::look_up("", self.values.len());
         let found = self.values.binary_search_by_key(&id, |value| value.id).ok()?;
         self.values.get(found)
@@ -399,12 +417,13 @@ fn kind(value: &Value) -> NodeKind {
     }
 }
 
-fn argument(value: &Value) -> Option<u32> {
+/// Returns the index of the call's argument that an input or an output is.
+pub(crate) fn argument_of(value: &Value) -> Option<u32> {
     (is_end(value) && value.argument != NO_ID).then_some(value.argument)
 }
 
 /// Returns the datatype of a value with its dimensions, such as `qcint8[64, 32]`.
-fn text(value: &Value) -> String {
+pub(crate) fn value_text(value: &Value) -> String {
     let name = match value.datatype {
         Datatype::Known(name) => datatype_name(name).to_lowercase(),
         Datatype::Unknown(number) => format!("datatype {number}"),

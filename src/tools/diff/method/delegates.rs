@@ -100,7 +100,10 @@ impl Method<'_, '_, '_, '_> {
         // If ids and specs are equal, the payloads differ, or the errors of invalid payloads do.
         let is_same = old.has_payload_of(&new);
         let mut found = false;
-        if let (false, Some(before), Some(after)) = (is_same, &old.meaning, &new.meaning) {
+        if let (Some(before), Some(after)) = (&old.meaning, &new.meaning)
+            && !is_same
+            && old.id == new.id
+        {
             before.compare(after, |(node, what, before, after)| {
                 found = true;
                 self.add(Class::Delegates, |method| {
@@ -112,8 +115,9 @@ impl Method<'_, '_, '_, '_> {
                 });
             });
         }
-        // If no difference of nodes was reported, the payload is reported as a whole.
-        if !found && (!is_same || old.specs == new.specs && old.id == new.id) {
+        // Bytes that have no node are reported as those of the payload as a whole.
+        let is_whole = found && old.meaning().is_some();
+        if !is_whole && (!is_same || old.specs == new.specs && old.id == new.id) {
             self.add(Class::Delegates, |method| {
                 let text = |plan: &Plan<'_, '_>, index, sha| {
                     let range = plan.delegate_view(index).map(|view| plan.pte.delegate_range(view));
