@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Damages programs with payloads of XNNPACK, and keeps those that `pte check` still passes.
+"""Damages programs, and keeps those that `pte check` still passes.
 
   python3 fuzz/damage.py --pte target/release/pte --count 100000 --seed 1 --out FOLDER PROGRAM...
   python3 fuzz/batch.py --list FOLDER/names
 
 forge makes graphs of f32. Genuine programs have every datatype and quantization that exporters write. Of
-each PROGRAM, one to three places are changed: bytes, words, and fields that become absent, most of them in a
-payload, the others in the program. The same programs and seed give the same files. A PROGRAM that has
-no payload with a header, is not sound, or needs data of another file, is left out.
+each PROGRAM, one to three places are changed: bytes, words, and fields that become absent. If it has payloads of
+XNNPACK, most places are in these. The same programs and seed give the same files. A PROGRAM that is not
+sound, or needs data of another file, is left out.
 """
 
 import argparse
@@ -94,10 +94,10 @@ def main():
         with open(path, "rb") as file:
             data = file.read()
         payloads, program = parts(data)
-        if payloads and passed(args.pte, path):
+        if passed(args.pte, path):
             programs.append((os.path.basename(path), data, payloads, program))
     if not programs:
-        parser.error("no PROGRAM is sound and has a payload with a header")
+        parser.error("no PROGRAM is sound")
     draw, kept = random.Random(args.seed), []
     for first in range(0, args.count, ROUND):
         with tempfile.TemporaryDirectory(dir=args.out) as folder:
@@ -105,7 +105,7 @@ def main():
                 name, data, payloads, program = draw.choice(programs)
                 data = bytearray(data)
                 for _ in range(draw.choice([1, 1, 1, 2, 2, 3])):
-                    change(draw, data, draw.choice(payloads) if draw.random() < 0.7 else program)
+                    change(draw, data, draw.choice(payloads) if payloads and draw.random() < 0.7 else program)
                 with open(os.path.join(folder, f"{number:06}-{name}"), "wb") as file:
                     file.write(data)
             for path in sorted(passed(args.pte, folder)):

@@ -51,6 +51,7 @@ pub use payload::{
     OpenCall, PayloadArgument, PayloadAttribute, PayloadEdge, PayloadGraph, PayloadNode,
     PayloadNodeId,
 };
+#[cfg(feature = "diff")]
 pub(crate) use payload::{argument_of, value_text};
 pub use text::tensor_type;
 #[cfg(feature = "diff")]

@@ -196,9 +196,9 @@ impl PayloadGraph {
             text: Some(value_text(value)),
             ..node(PayloadNodeId::Value(value.id), kind(value))
         });
-        let operators = (0..).zip(&self.nodes).map(move |(index, facts)| {
+        let operators = (0..self.operator_count()).map(move |index| {
             let id = PayloadNodeId::Node(index);
-            let Some(name) = self.operator(facts) else {
+            let Some(name) = self.operator_of(index) else {
                 return node(id, NodeKind::Unknown);
             };
             let (inputs, outputs) = self.operands(index);
@@ -230,7 +230,7 @@ impl PayloadGraph {
     /// so a value flows from the last operator that wrote it.
     pub fn edges(&self, folds_constants: bool) -> impl Iterator<Item = PayloadEdge> {
         let mut writers: BTreeMap<u32, u32> = BTreeMap::new();
-        let operators = (0..narrow(self.nodes.len())).flat_map(move |index| {
+        let operators = (0..self.operator_count()).flat_map(move |index| {
             let (inputs, outputs) = self.operands(index);
             let to = PayloadNodeId::Node(index);
             let mut edges = Vec::new();
@@ -246,7 +246,7 @@ impl PayloadGraph {
         let outputs = self.values.iter().filter(|value| value.role == Role::Output);
         let mut outputs = outputs.peekable();
         if outputs.peek().is_some() {
-            for index in 0..narrow(self.nodes.len()) {
+            for index in 0..self.operator_count() {
                 last.extend(self.operands(index).1.iter().map(|&id| (id, index)));
             }
         }
@@ -316,11 +316,7 @@ impl PayloadGraph {
 
     /// Returns the name of a node's operator; `None` for an unknown one.
     pub(crate) fn operator_of(&self, index: u32) -> Option<UntrustedString> {
-        self.operator(self.nodes.get(at(index))?)
-    }
-
-    fn operator(&self, node: &Node) -> Option<UntrustedString> {
-        match node.operator {
+        match self.nodes.get(at(index))?.operator {
             Operator::Unknown => None,
             Operator::Member(member) => Some(member.name.into()),
             Operator::Named(nth) => self.names.get(at(nth)).map(|name| name.as_str().into()),
