@@ -124,9 +124,12 @@ fn number<T: core::str::FromStr<Err: core::fmt::Debug>>(text: &str) -> T {
 fn other_int(int: i64, random: &mut Unstructured<'_>) -> Result<i64> {
     let [more, less] = [int.wrapping_add(1), int.wrapping_sub(1)];
     let few = [more, less, int.wrapping_neg(), -1, 0, 1, 2, 3, 4, 7];
-    match random.ratio(1, 16)? {
-        true => random.choose(&[i64::MIN, i64::MAX, 1 << 31, 1 << 32, -129, 255]).copied(),
-        false => random.choose(&few).copied(),
+    // A kernel that keeps 32 bits of a number takes these for the number itself.
+    let same_low_bits = [int.wrapping_add(1 << 32), int.wrapping_sub(1 << 32), int ^ (1 << 50)];
+    match random.int_in_range(0..=15)? {
+        0 => random.choose(&[i64::MIN, i64::MAX, 1 << 31, 1 << 32, -129, 255]).copied(),
+        1 => random.choose(&same_low_bits).copied(),
+        _ => random.choose(&few).copied(),
     }
 }
 

@@ -9,7 +9,8 @@ use pte_flat::cost;
 
 /// The kernels of the official runtime, sorted by full name.
 pub static KERNELS: &[Kernel] = kernels! {
-    "aten::_adaptive_avg_pool2d.out" "tlw." "self output_size out" since: (1, 3), dtypes_since: &[((1, 3), 0x80f0)];
+    "aten::_adaptive_avg_pool2d.out" "tlw." "self output_size out"
+        since: (1, 3), contract: ADAPTIVE_POOL, dtypes_since: &[((1, 3), 0x80f0)];
     "aten::_cdist_forward.out" "ttdIw." "x1 x2 p compute_mode out" dtypes: FLOATS;
     "aten::_conj_physical.out" "tw." "self out" since: (1, 2), dtypes: 0x700;
     "aten::_fft_c2r.out" "tliiw." "self dim normalization last_dim_size out"

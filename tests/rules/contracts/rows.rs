@@ -269,6 +269,12 @@ pub(super) const ROWS: &[Row] = &[
         &[(10, "b(1,1,1)", SHAPE)],
     ),
     (
+        "aten::_adaptive_avg_pool2d.out",
+        "FLOAT[1,1,4,4] (2,2) FLOAT[1,1,2,2] .",
+        // The low 32 bits are the sizes of the output.
+        &[(1, "(4294967298,2)", NUMBER), (1, "(2,1125899906842626)", NUMBER)],
+    ),
+    (
         "aten::max_pool2d_with_indices.out",
         "FLOAT[1,1,4,4] (2,2) (2,2) (0,0) (1,1) false FLOAT[1,1,2,2] LONG[1,1,2,2] .",
         &[(2, "(0,2)", NUMBER), (2, "(2,0)", NUMBER), (2, "(0)", NUMBER)],

@@ -17,6 +17,10 @@ use super::vocabulary::Number::{
 use super::vocabulary::{Arg, Condition, Number, Shape, Subject, Term};
 use pte_schema::scalar::ScalarType;
 
+/// The kernel resizes its output to 32 bits of each size, and then writes as many elements as all bits say.
+pub(crate) const ADAPTIVE_POOL: &[Term] =
+    &[number(AtMost(Item(1, 0), Const(MOST_SIZE))), number(AtMost(Item(1, 1), Const(MOST_SIZE)))];
+
 pub(crate) const FFT_C2R: &[Term] = &[
     dtype(In(4, COMPLEXIBLE)),
     // The kernel reads the size of the last dimension before it checks that the dimension exists.
