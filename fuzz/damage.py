@@ -105,7 +105,9 @@ def main():
                 name, data, payloads, program = draw.choice(programs)
                 data = bytearray(data)
                 for _ in range(draw.choice([1, 1, 1, 2, 2, 3])):
-                    change(draw, data, draw.choice(payloads) if payloads and draw.random() < 0.7 else program)
+                    part = draw.choice(payloads) if payloads and draw.random() < 0.7 else program
+                    # Constants and blobs, too: a kernel may take them for indices.
+                    change(draw, data, range(len(data)) if draw.random() < 0.1 else part)
                 with open(os.path.join(folder, f"{number:06}-{name}"), "wb") as file:
                     file.write(data)
             for path in sorted(passed(args.pte, folder)):
