@@ -466,6 +466,9 @@ test("a histogram of 64 MB is made without a pause of the page", { skip: skip ||
   await page.getByRole("button", { name: "Histogram" }).click();
   await page.locator(".histogram").waitFor({ timeout: 60_000 });
   assert.match(await page.locator(".histogram").textContent(), /16,000,000 elements, from 0 to 999, mean 499.5/);
+  await page.getByText("Elements", { exact: true }).click();
+  await page.getByRole("button", { name: "More elements" }).click();
+  assert.equal((await page.locator(".elements").textContent()).trim().split("\n").length, 128);
   const longest = await page.evaluate(() => globalThis.longest);
   assert.ok(longest < 500, `${longest} ms`);
   assert.deepEqual(page.problems, []);
@@ -479,6 +482,8 @@ test("a histogram of float16 has its numbers", { skip }, async () => {
   await page.locator(".results button").first().click();
   await page.getByRole("button", { name: "Histogram" }).click();
   assert.match(await page.locator(".histogram").textContent(), /12 elements, from 0 to 11, mean 5.5/);
+  await page.getByText("Elements", { exact: true }).click();
+  assert.equal(await page.locator(".elements").textContent(), "[0, 0]  0  1  2  3\n[1, 0]  4  5  6  7\n[2, 0]  8  9  10  11\n");
   assert.deepEqual(page.problems, []);
 });
 

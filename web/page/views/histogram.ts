@@ -1,4 +1,4 @@
-// The elements of a tensor as a histogram.
+// The elements of a tensor as a histogram, and as a list.
 
 import { scaleLinear } from "d3-scale";
 import { count, h, refused, s, size } from "../dom.js";
@@ -7,6 +7,9 @@ import type { Opened } from "../engine.js";
 
 const BARS = 40;
 const [WIDTH, HEIGHT] = [260, 90];
+
+/** The lines of elements that are added at once, and the most elements of a line. */
+const [LINES, PER_LINE] = [64, 8];
 
 /** The most bytes of a tensor whose elements are read. */
 const MOST_BYTES = 64e6;
@@ -26,7 +29,7 @@ export function histogramOf(file: Opened, tensor: string, bytes: number): HTMLEl
       place.replaceChildren(refused(error));
     }
   };
-  place.append(h("button", { type: "button", click: () => void read() }, "Histogram"));
+  place.append(h("button", { type: "button", click: () => void read() }, "Histogram and elements"));
   return place;
 }
 
@@ -48,7 +51,7 @@ async function histogram(file: Opened, tensor: string): Promise<HTMLElement> {
   const y = scaleLinear([0, Math.max(...bars)], [0, HEIGHT]);
   const short = (number: number) => Number(number.toPrecision(4)).toString();
   const text = `${count(elements.length)} elements, from ${short(least)} to ${short(most)}, mean ${short(sum / finite)}`;
-  return h(
+  const picture = h(
     "figure",
     { class: "histogram" },
     s(
@@ -69,18 +72,47 @@ async function histogram(file: Opened, tensor: string): Promise<HTMLElement> {
     ),
     h("figcaption", { class: "note" }, `[${sizes.join(", ")}] · ${text}`),
   );
+  return h("div", {}, picture, listed(elements, sizes));
 }
 
-type Numbers = { length: number; at: (nth: number) => number };
+/** Returns the elements as text. A line has the index of its first element; a button adds more lines. */
+function listed(elements: Numbers, sizes: number[]): HTMLElement {
+  const lines = h("pre", { class: "elements", tabindex: 0, "aria-label": "Elements" });
+  let next = 0;
+  const add = () => {
+    for (let line = 0; line < LINES && next < elements.length; line++) {
+      let [rest, index] = [next, ""];
+      for (const size of [...sizes].reverse()) {
+        index = index ? `${rest % size}, ${index}` : `${rest % size}`;
+        rest = Math.floor(rest / size);
+      }
+      const row = sizes.at(-1) ?? 1;
+      const end = Math.min(next + PER_LINE, next - (next % row) + row);
+      const texts = [];
+      for (; next < end; next++) texts.push(elements.text(next));
+      lines.append(`[${index}]  ${texts.join("  ")}\n`);
+    }
+    more.hidden = next >= elements.length;
+  };
+  const more = h("button", { type: "button", click: add }, "More elements");
+  add();
+  return h("details", {}, h("summary", {}, "Elements"), lines, more);
+}
+
+type Numbers = { length: number; at: (nth: number) => number; text: (nth: number) => string };
 
 /** Returns elements as numbers; `undefined` if JavaScript has no such numbers. */
 function numbers(data: Elements, dtype: string): Numbers | undefined {
   if (dtype.slice(1) === "f2") {
     const halves = new Uint16Array(data.buffer, data.byteOffset, data.byteLength / 2);
-    return { length: halves.length, at: (nth) => half(halves[nth]!) };
+    const at = (nth: number) => half(halves[nth]!);
+    return { length: halves.length, at, text: (nth) => String(Number(at(nth).toPrecision(4))) };
   }
   if (Number(dtype.slice(2)) !== data.BYTES_PER_ELEMENT) return undefined;
-  return { length: data.length, at: (nth) => Number(data[nth]) };
+  const at = (nth: number) => Number(data[nth]);
+  // Seven digits are what four bytes hold. Integers of eight bytes are written in full.
+  const text = (nth: number) => (dtype.slice(1) === "f4" ? String(Number(at(nth).toPrecision(7))) : String(data[nth]));
+  return { length: data.length, at, text };
 }
 
 /** Returns the number that 16 bits are as IEEE 754 binary16. */
