@@ -102,6 +102,8 @@ impl<'de> Visitor<'de> for Union {
 #[derive(Default)]
 struct Builder {
     text: String,
+    /// Whether the text ends with the mark of a cut.
+    is_cut: bool,
     values: Vec<String>,
     graphs: Vec<NamedGraph>,
 }
@@ -109,16 +111,17 @@ struct Builder {
 impl Builder {
     /// Adds to the text, up to its greatest length.
     fn add(&mut self, part: impl Display) {
-        if self.text.len() >= MOST_TEXT {
+        if self.is_cut {
             return;
         }
         // Only memory can be short, and then the process ends.
         let _ = write!(self.text, "{part}");
-        if self.text.len() > MOST_TEXT
-            && let Some((end, _)) = self.text.char_indices().find(|&(at, _)| at >= MOST_TEXT)
-        {
-            self.text.truncate(end);
+        if self.text.len() > MOST_TEXT {
+            let mut ends = (0..=MOST_TEXT).rev();
+            let end = ends.find(|&end| self.text.is_char_boundary(end));
+            self.text.truncate(end.unwrap_or_default());
             self.text.push('…');
+            self.is_cut = true;
         }
     }
 
@@ -213,13 +216,14 @@ impl<'de> Visitor<'de> for Part<'_> {
         builder.add("[");
         let start = builder.text.len();
         loop {
-            let end = builder.text.len();
+            let (end, is_cut) = (builder.text.len(), builder.is_cut);
             if end > start {
                 builder.add(", ");
             }
             if items.next_element_seed(Part(builder))?.is_none() {
                 // There was no item behind the comma.
                 builder.text.truncate(end);
+                builder.is_cut = is_cut;
                 break;
             }
         }
@@ -318,5 +322,20 @@ mod tests {
         let (text, values) = shown(&format!(r#"{{"as_tensors":[{}]}}"#, names.join(",")));
         assert!(text.len() < 300 && text.ends_with('…'), "{text}");
         assert_eq!(values.len(), 500);
+    }
+
+    #[test]
+    fn a_text_ends_at_its_limit_or_with_a_mark() {
+        let (most, half) = ("a".repeat(256), "€".repeat(86));
+        for (json, text) in [
+            (format!(r#"{{"as_string":"{most}"}}"#), most.clone()),
+            (format!(r#"{{"as_string":"{most}a"}}"#), format!("{most}…")),
+            (format!(r#"{{"as_string":"{half}"}}"#), format!("{}…", &half[..255])),
+            (format!(r#"{{"as_strings":["{}"]}}"#, &most[1..]), format!("[{}…", &most[1..])),
+            (format!(r#"{{"as_strings":["{}"]}}"#, &most[2..]), format!("[{}]", &most[2..])),
+            (format!(r#"{{"as_strings":["{}", "b"]}}"#, &most[2..]), format!("[{},…", &most[2..])),
+        ] {
+            assert_eq!(shown(&json).0, text);
+        }
     }
 }
