@@ -31,6 +31,8 @@ mod coreml;
 mod native;
 mod package;
 mod record;
+#[cfg(feature = "documents")]
+mod record_graphs;
 #[cfg(feature = "json")]
 mod sections;
 #[cfg(feature = "json")]

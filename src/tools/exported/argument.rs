@@ -271,17 +271,33 @@ mod tests {
             (r#"{"as_bool":false}"#, "False"),
             (r#"{"as_float":0.5}"#, "0.5"),
             (r#"{"as_int_lists":[[1],[],[2,3]]}"#, "[[1], [], [2, 3]]"),
-            (r#"{"as_scalar_type":7}"#, "float32"),
-            (r#"{"as_scalar_type":12}"#, "bool"),
-            (r#"{"as_scalar_type":13}"#, "bfloat16"),
-            (r#"{"as_scalar_type":32}"#, "float8_e5m2fnuz"),
-            (r#"{"as_scalar_type":0}"#, "unknown"),
-            (r#"{"as_memory_format":4}"#, "preserve_format"),
             (r#"{"as_device":{"type":"cpu","index":null}}"#, "cpu, index=None"),
             (r#"{"as_complex":{"real":1.0,"imag":2.0}}"#, "real=1, imag=2"),
         ];
         for (json, text) in texts {
             assert_eq!(shown(json), (text.into(), vec![]), "{json}");
+        }
+    }
+
+    /// The numbers are those of `ScalarType` and `MemoryFormat` in PyTorch's schema.
+    #[test]
+    fn dtypes_and_memory_formats_have_the_names_of_pytorch() {
+        let dtypes = "unknown uint8 int8 int16 int32 int64 float16 float32 float64 complex32 complex64 \
+                      complex128 bool bfloat16";
+        let later = [(28, "uint16"), (29, "float8_e4m3fn"), (30, "float8_e5m2")];
+        let last = [(31, "float8_e4m3fnuz"), (32, "float8_e5m2fnuz"), (27, "unknown")];
+        for (number, name) in (0..).zip(dtypes.split_whitespace()).chain(later).chain(last) {
+            assert_eq!(shown(&format!(r#"{{"as_scalar_type":{number}}}"#)).0, name, "{number}");
+        }
+        let formats = [
+            "unknown",
+            "contiguous_format",
+            "channels_last",
+            "channels_last_3d",
+            "preserve_format",
+        ];
+        for (number, name) in formats.iter().enumerate() {
+            assert_eq!(shown(&format!(r#"{{"as_memory_format":{number}}}"#)).0, *name);
         }
     }
 
