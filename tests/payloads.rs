@@ -37,6 +37,8 @@ mod record_graphs;
 mod sections;
 #[cfg(feature = "json")]
 mod tosa;
+#[cfg(feature = "json")]
+mod values;
 mod vgf;
 mod vgf_operators;
 
