@@ -31,10 +31,14 @@ mod coreml;
 mod native;
 mod package;
 mod record;
+#[cfg(feature = "documents")]
+mod record_graphs;
 #[cfg(feature = "json")]
 mod sections;
 #[cfg(feature = "json")]
 mod tosa;
+#[cfg(feature = "json")]
+mod values;
 mod vgf;
 mod vgf_operators;
 

@@ -1,6 +1,8 @@
 //! Lists of selected operators: the YAML that ExecuTorch's build writes, and names.
 
 use pte::operators::selected::SelectedOperators;
+use pte::operators::{KERNELS, LIBRARIES};
+use pte::release::NEWEST;
 use pte::schema::scalar::ScalarType;
 
 fn read(text: &str) -> SelectedOperators {
@@ -82,4 +84,45 @@ fn merged_lists_have_what_either_has() {
     }
     let all = merged(read("aten::mul.out\n"), read("include_all_operators: true\n"));
     assert!(all.contains("aten::anything"));
+}
+
+/// A key of a kernel has the dtype of each tensor. One without dtypes is that of a kernel for all.
+#[test]
+fn kernel_keys_have_the_dtypes_of_all_tensors() {
+    let taken = |keys: &[&str]| {
+        let keys: String = keys.iter().map(|key| format!("  - {key}\n")).collect();
+        let list = read(&format!("et_kernel_metadata:\n  aten::add.out:\n{keys}"));
+        (0..8).filter(|&dtype| list.contains_dtype("aten::add.out", ScalarType(dtype))).collect()
+    };
+    for (keys, dtypes) in [
+        (&["v1/6;0,1|3;0|6;0"][..], vec![3, 6]),
+        (&["v1/6;0", "'v1/4;0|1;'"], vec![1, 4, 6]),
+        (&["v1/6;0", "default"], (0..8).collect()),
+        (&["v2/6;0"], (0..8).collect()),
+    ] {
+        let found: Vec<i8> = taken(keys);
+        assert_eq!(found, dtypes, "{keys:?}");
+    }
+}
+
+/// The first tensor that a kernel reads, or else the first that it writes, has the dtype that decides.
+#[test]
+fn dtypes_of_kernels_are_those_of_a_tensor() {
+    for kernel in KERNELS {
+        let letters: Vec<_> = kernel.letters.chars().collect();
+        let first = |of: &str| letters.iter().position(|&letter| of.contains(letter));
+        assert_eq!(kernel.typed_arg(), first("tTvohy").or(first("wx@")), "{}", kernel.name);
+        // No kernel was run with these dtypes.
+        for dtype in [ScalarType::QINT8, ScalarType::FLOAT8E5M2] {
+            assert_eq!(kernel.takes(NEWEST, dtype), None, "{}", kernel.name);
+        }
+    }
+    for library in LIBRARIES {
+        let oldest = KERNELS.iter().filter(|kernel| kernel.since <= (1, 0));
+        for kernel in oldest {
+            let has = |release| library.has(kernel.name, release);
+            assert_eq!(has((0, 1)), has((1, 0)), "{} of {}", kernel.name, library.name);
+            assert_eq!(has(NEWEST), has((99, 0)), "{} of {}", kernel.name, library.name);
+        }
+    }
 }

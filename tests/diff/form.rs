@@ -3,8 +3,12 @@
 use pte::graph::PayloadGraph;
 use pte::payload::PayloadContents;
 use pte::{Limits, Pte};
+use serde_json::json;
 
 use super::{diff, lines, opened, sample};
+use crate::support::build;
+use crate::support::coreml::{attribute, field, function, named, operation, package};
+use crate::support::fixture::Fixture;
 
 /// The programs of the backends whose graphs are known.
 const PROGRAMS: [&str; 8] = [
@@ -120,5 +124,65 @@ fn what_a_graph_shows_is_compared() {
         }
         assert!(compared > 20, "{name}: {compared}");
         assert!(silent.is_empty(), "{name}: {} of {compared}: {:?}", silent.len(), silent.first());
+    }
+}
+
+/// Returns a program of Core ML with an operation of these parts behind another, and this metadata.
+fn program(second: &[Vec<u8>], outputs: &[&str], metadata: &str) -> Vec<u8> {
+    let first = field(3, &operation("relu", &["a"], &[("t", 2)]));
+    let outputs: Vec<u8> = outputs.iter().flat_map(|name| field(2, name.as_bytes())).collect();
+    let block = [outputs, first, field(3, &second.concat())].concat();
+    let function = function("main", &[named("a", 2), named("b", 2)], &block);
+    let payload = package(&function, metadata);
+    let Fixture(mut program) = Fixture::read("base/native").unwrap();
+    program["root"]["execution_plan"][0]["delegates"][0]["id"] = json!("CoreMLBackend");
+    program["root"]["segments"][0]["size"] = json!(payload.len());
+    program["data"] = json!([{"bytes": payload}]);
+    build::file(&program.to_string())
+}
+
+/// Returns a constant that is in a file of weights, which the payload does not have.
+fn nowhere(key: &str) -> Vec<u8> {
+    let value = [field(2, &field(1, &[8, 11])), field(5, &field(1, b"@model_path/w"))].concat();
+    field(5, &[field(1, key.as_bytes()), field(2, &value)].concat())
+}
+
+/// The properties of nodes and values: each change has the node, the property, and both sides in order.
+#[test]
+fn properties_of_nodes_and_values_are_compared() {
+    let names = r#"{"inputNames":["a","b"],"outputNames":[]}"#;
+    let add = |reads: &[&str], size: u8, rest: &[Vec<u8>]| {
+        [&[operation("add", reads, &[("y", size)])], rest].concat()
+    };
+    let (one, two) = (attribute("x", 1.5), attribute("x", 2.5));
+    let plain = add(&["t"], 2, &[]);
+    let both = add(&["t", "b"], 2, &[]);
+    let once = add(&["t"], 2, core::slice::from_ref(&one));
+    let twice = add(&["t"], 2, &[one.clone(), one.clone()]);
+    for (before, after, expected) in [
+        (&plain, once.clone(), "node 1 add: attribute: none → x = 1.5"),
+        (&once, plain.clone(), "node 1 add: attribute: x = 1.5 → none"),
+        (&twice, add(&["t"], 2, &[two.clone(), one.clone()]), "attribute: x = 1.5 → x = 2.5"),
+        (&twice, add(&["t"], 2, &[one, two]), "attribute: x = 1.5 → x = 2.5"),
+        (&plain, both.clone(), "node 1 add: inputs: 1 → 2"),
+        (&both, plain.clone(), "node 1 add: inputs: 2 → 1"),
+        (&plain, add(&["t"], 3, &[]), "node 1 add output 0: type: float32[2] → float32[3]"),
+        (&plain, add(&["b"], 2, &[]), "node 1 add: input: value 2 → value 1 of the second file"),
+        (&both, add(&["t"], 2, &[nowhere("w")]), "input 1: role: input → constant"),
+        (&both, add(&["t"], 2, &[nowhere("w")]), "input 1: data: none → data that no file has"),
+    ] {
+        let found = lines(&diff(&program(before, &["y"], names), &program(&after, &["y"], names)));
+        assert!(found.iter().any(|line| line.contains(expected)), "{expected}: {found:?}");
+    }
+    let before = program(&plain, &["y"], names);
+    let swapped = r#"{"inputNames":["b","a"],"outputNames":[]}"#;
+    for (outputs, metadata, expected) in [
+        (&["y"][..], swapped, "node 0 relu input 0: argument: 0 → 1"),
+        (&["t", "y"], names, "node 0 relu output 0: role: inner value → output"),
+        (&["t", "y"], names, "node 0 relu output 0: argument: none → 2"),
+        (&["t", "y"], names, "node 1 add output 0: argument: 2 → 3"),
+    ] {
+        let found = lines(&diff(&before, &program(&plain, outputs, metadata)));
+        assert!(found.iter().any(|line| line.contains(expected)), "{expected}: {found:?}");
     }
 }

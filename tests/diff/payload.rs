@@ -1,6 +1,6 @@
 //! Payloads of XNNPACK are compared by their nodes, values and constants.
 
-use pte::diff::{Class, Verdict};
+use pte::diff::{Class, Given, Verdict, compare};
 use pte::payload::{ConstantPlace, PayloadContents};
 use pte::{Limits, Pte};
 use serde_json::{Value, json};
@@ -92,6 +92,26 @@ fn a_payload_that_is_written_differently_is_the_same() {
     assert_eq!(diff(&before, &file(&reversed)).verdict, Verdict::Same);
 }
 
+/// Of the values that no node names, inputs and outputs have a meaning. Of values with one id, the first has.
+#[test]
+fn values_that_no_node_names_have_a_meaning_as_arguments() {
+    let one: (_, _, &[u64]) = (Input, "fp32", &[2]);
+    let values = [one, (Output, "fp32", &[2]), one, one, (Inner, "fp32", &[2])];
+    let program = graph(&values, &[node("XNNAbs", json!({"input_id": 0, "output_id": 1}))]);
+    let program = changed(&program, "v3/dims = [4]");
+    let before = file(&program);
+    let is_same = |after: &Value| diff(&before, &file(after)).verdict == Verdict::Same;
+    assert!(is_same(&changed(&program, "v4/dims = [9]")));
+    let again = changed(&program, "v4/id_out = 0; v4/dims = [9]");
+    assert!(is_same(&again));
+    for value in [0, 2, 3] {
+        assert!(!is_same(&changed(&program, &format!("v{value}/dims = [9]"))), "{value}");
+    }
+    let mut reversed = program;
+    reversed["data"][0]["xnnpack"]["xvalues"].as_array_mut().unwrap().reverse();
+    assert!(is_same(&reversed));
+}
+
 #[test]
 fn differences_of_nodes_and_values_name_them() {
     let program = sound("XNNFullyConnected");
@@ -115,14 +135,17 @@ fn differences_of_nodes_and_values_name_them() {
     }
     let values = [(Input, "fp32", &[2u64][..]), (Constant, "fp32", &[2]), (Output, "fp32", &[2])];
     let ids = json!({"input1_id": 0, "input2_id": 1, "output_id": 2});
-    let one = graph(&values, &[node("XNNAdd", ids.clone())]);
+    let plain = graph(&values, &[node("XNNAdd", ids.clone())]);
     let two = graph(&values, &[node("XNNMultiply", ids.clone())]);
-    let found = lines(&diff(&file(&one), &file(&two)));
+    let found = lines(&diff(&file(&plain), &file(&two)));
     assert_eq!(found.len(), 1);
     assert!(found[0].contains("node 0: nodes: XNNAdd → XNNMultiply"), "{found:?}");
     let quantized =
         [(Input, "qint8", &[2u64][..]), (Constant, "qint8", &[2]), (Output, "qint8", &[2])];
     let one = graph(&quantized, &[node("XNNAdd", ids)]);
+    let found = lines(&diff(&file(&plain), &file(&one)));
+    let expected = "input1: quantization: none → PerTensorQuant";
+    assert!(found.iter().any(|line| line.ends_with(expected)), "{found:?}");
     let found =
         lines(&diff(&file(&one), &file(&changed(&one, "q1/scale = 0.25; q1/zero_point = 3"))));
     assert!(found.iter().any(|line| line.contains("input2: scale: 0.5 → 0.25")), "{found:?}");
@@ -136,15 +159,112 @@ fn values_are_numbered_as_in_the_first_file() {
         |name: &str, from: u32, to: u32| node(name, json!({"input_id": from, "output_id": to}));
     let values = [(Input, "fp32", &[2][..]), (Inner, "fp32", &[2]), (Output, "fp32", &[2])];
     let one = graph(&values, &[unary("XNNAbs", 0, 1), unary("XNNNegate", 1, 2)]);
-    let values = [(Inner, "fp32", &[2][..]), (Input, "fp32", &[2]), (Output, "fp32", &[2])];
-    let two = graph(&values, &[unary("XNNAbs", 1, 0), unary("XNNNegate", 1, 2)]);
-    let found = lines(&diff(&file(&one), &file(&two)));
-    let expected = "node 1 XNNNegate: input_id: value 1 → value 0";
-    assert!(found.iter().any(|line| line.ends_with(expected)), "{found:?}");
+    let values = [(Inner, "fp32", &[2][..]), (Output, "fp32", &[2]), (Input, "fp32", &[2])];
+    let two = graph(&values, &[unary("XNNAbs", 2, 0), unary("XNNNegate", 2, 1)]);
     let three = changed(&one, "n1/input_id = 7");
-    let found = lines(&diff(&file(&one), &file(&three)));
-    let expected = "node 1 XNNNegate: input_id: value 1 → value 7 of the second file";
-    assert!(found.iter().any(|line| line.ends_with(expected)), "{found:?}");
+    for (other, expected) in [(two, "value 0"), (three, "value 7 of the second file")] {
+        let found = lines(&diff(&file(&one), &file(&other)));
+        let expected = format!("node 1 XNNNegate: input_id: value 1 → {expected}");
+        assert!(found.iter().any(|line| line.ends_with(&expected)), "{found:?}");
+    }
+}
+
+/// Added and removed nodes have their place in the first graph, their number, and up to eight names.
+#[test]
+fn added_and_removed_nodes_have_a_place_and_a_number() {
+    let chain = |operators: &str| {
+        let operators: Vec<_> = operators.split(' ').collect();
+        let inner = operators[1..].iter().map(|_| (Inner, "fp32", &[2u64][..]));
+        let first = [(Input, "fp32", &[2u64][..])];
+        let values = first.into_iter().chain(inner).chain([(Output, "fp32", &[2u64][..])]);
+        let nodes = (0..).zip(&operators).map(|(nth, operator): (u32, _)| {
+            node(&format!("XNN{operator}"), json!({"input_id": nth, "output_id": nth + 1}))
+        });
+        file(&graph(&values.collect::<Vec<_>>(), &nodes.collect::<Vec<_>>()))
+    };
+    let eight = "Abs Floor Sin Cos Exp Log Tanh Gelu";
+    let names = eight.split(' ').map(|name| format!("XNN{name}")).collect::<Vec<_>>().join(", ");
+    let (all, more) = (format!("{eight} Negate"), format!("{eight} Abs Negate"));
+    for (before, after, expected) in [
+        ("Negate", "Abs Negate", "before node 0: nodes: none → XNNAbs".into()),
+        ("Negate", "Negate Abs", "after node 0: nodes: none → XNNAbs".into()),
+        ("Sin Abs Negate", "Sin Negate", "node 1: nodes: XNNAbs → none".into()),
+        (
+            "Sin Abs Floor Negate",
+            "Sin Negate",
+            "nodes 1 to 2: nodes: 2 nodes: XNNAbs, XNNFloor → none".into(),
+        ),
+        (&all, "Negate", format!("nodes 0 to 7: nodes: 8 nodes: {names} → none")),
+        (&more, "Negate", format!("nodes 0 to 8: nodes: 9 nodes: {names}, … → none")),
+        ("Negate", &more, format!("before node 0: nodes: none → 9 nodes: {names}, …")),
+    ] {
+        let found = lines(&diff(&chain(before), &chain(after)));
+        assert!(found.iter().any(|line| line.ends_with(&expected)), "{expected}: {found:?}");
+    }
+}
+
+/// Returns the named data of a program as a `.ptd`, without some keys, and with the first byte of each changed by `by`.
+fn data(program: &[u8], without: &str, by: u8) -> Vec<u8> {
+    let pte = Pte::read(program).unwrap();
+    let entries = pte.named_data().map(|(key, range)| (key.unwrap(), range.unwrap()));
+    let (mut bytes, mut named, mut segments) = (Vec::new(), Vec::new(), Vec::new());
+    for (key, range) in entries.filter(|(key, _)| *key != without) {
+        named.push(json!({"key": key, "segment_index": segments.len()}));
+        segments.push(json!({"offset": bytes.len(), "size": range.end - range.start}));
+        let at = bytes.len();
+        bytes.extend(pte.bytes(range).unwrap());
+        bytes[at] ^= by;
+        bytes.resize(bytes.len().next_multiple_of(16), 0);
+    }
+    let root = json!({"version": 0, "segments": segments, "named_data": named});
+    file(&json!({"kind": "ptd", "root": root, "data": [{"bytes": bytes}]}))
+}
+
+/// A payload's constant is the data that the program has under its key, or else the first of the `.ptd` files.
+#[test]
+fn named_constants_are_those_that_the_runtime_finds() {
+    let whole = sample("xnn_mixed.pte");
+    let bare = super::changed(&whole, |model| model.root.named_data = None);
+    let contents = PayloadContents::all(&opened(&whole), &Limits::UNTRUSTED).unwrap();
+    let mut constants = contents.iter().flat_map(|payload| &payload.constants);
+    let key = constants.find_map(|constant| match &constant.data {
+        ConstantPlace::Named { key, .. } => Some(key.as_untrusted().raw().to_string()),
+        _ => None,
+    });
+    let key = key.unwrap();
+    let (good, bad) = (data(&whole, "", 0), data(&whole, "", 1));
+    let root = json!({"segments": [], "named_data": []});
+    let unknown = file(&json!({"kind": "ptd", "root": root, "data": []}));
+    let rest = data(&whole, &key, 0);
+    let [good, bad, rest, unknown] = [&good, &bad, &rest, &unknown].map(|ptd| opened(ptd));
+    let (whole, bare) = (opened(&whole), opened(&bare));
+    let delegates = |file, data: &[_]| {
+        let after = Given { file, data: data.to_vec() };
+        let report = compare(&Given::new(&whole), &after, &Limits::UNTRUSTED).unwrap();
+        let lines = lines(&report).into_iter().filter(|line| line.starts_with("delegates: "));
+        lines.collect::<Vec<_>>()
+    };
+    for (file, data) in [
+        (&whole, vec![&bad]),
+        (&bare, vec![&good]),
+        (&bare, vec![&unknown, &good]),
+        (&bare, vec![&good, &bad]),
+        (&bare, vec![&rest, &good]),
+    ] {
+        assert_eq!(delegates(file, &data), [] as [&str; 0]);
+    }
+    let names_other_data = |lines: &[String]| lines.iter().any(|line| line.contains(" bytes #"));
+    assert!(names_other_data(&delegates(&bare, &[&bad, &good])));
+    let missing = delegates(&bare, &[&rest]);
+    assert!(missing.iter().all(|line| line.ends_with("data that no file has")), "{missing:?}");
+    assert_eq!(missing.len(), 1, "{missing:?}");
+    // Data that no file has is known by its key.
+    let image = bare.read(0..bare.file_len()).unwrap();
+    let at = image.windows(key.len()).position(|part| part == key.as_bytes()).unwrap();
+    let mut renamed = image.clone();
+    renamed[at] = if key.as_bytes()[0] == b'x' { b'y' } else { b'x' };
+    assert_eq!(diff(&image, &image.clone()).verdict, Verdict::Identical);
+    assert_eq!(diff(&image, &renamed).count(Class::Delegates), 1);
 }
 
 /// An added node does not hide a changed weight of another.

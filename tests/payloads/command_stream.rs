@@ -6,13 +6,13 @@ use pte::payload::command_stream::{Step, Work, decode};
 
 /// Values of registers: of 16 bits from 0x100 on in `narrow`, longer ones in `large`.
 #[derive(Clone, Default)]
-struct Stream {
-    narrow: Vec<(u16, u16)>,
-    large: Vec<(u16, u32)>,
+pub(super) struct Stream {
+    pub(super) narrow: Vec<(u16, u16)>,
+    pub(super) large: Vec<(u16, u32)>,
 }
 
 /// Returns the driver's actions for a processor and a command stream of these words.
-fn block(config: u32, words: &[u32]) -> Vec<u8> {
+pub(super) fn block(config: u32, words: &[u32]) -> Vec<u8> {
     let count = u32::try_from(words.len()).unwrap();
     let stream = 2 | (count >> 16) << 8 | count << 16;
     let head = [u32::from_le_bytes(*b"COP1"), 1, config, 0, stream];
@@ -22,15 +22,17 @@ fn block(config: u32, words: &[u32]) -> Vec<u8> {
 impl Stream {
     /// Returns the driver's actions with a command after these registers.
     fn block(&self, product: u32, code: u32, param: u32) -> Vec<u8> {
-        let mut words = Vec::new();
-        words.extend(
-            self.narrow.iter().map(|&(code, value)| u32::from(code) | u32::from(value) << 16),
-        );
-        words
-            .extend(self.large.iter().flat_map(|&(code, value)| [u32::from(code) | 0x4000, value]));
-        words.push(code | param << 16);
         // Between the product and the multiplications of a cycle are other numbers.
-        block(product << 28 | 0x0fff_fff0, &words)
+        block(product << 28 | 0x0fff_fff0, &self.words(code, param))
+    }
+
+    /// Returns the words of a command after these registers.
+    pub(super) fn words(&self, code: u32, param: u32) -> Vec<u32> {
+        let narrow = self.narrow.iter();
+        let narrow = narrow.map(|&(code, value)| u32::from(code) | u32::from(value) << 16);
+        let large = self.large.iter();
+        let large = large.flat_map(|&(code, value)| [u32::from(code) | 0x4000, value]);
+        narrow.chain(large).chain([code | param << 16]).collect()
     }
 
     /// Returns the one operation of these actions.
@@ -48,7 +50,7 @@ impl Stream {
 
 /// Registers of a layer whose output is 4 × 6 × 8, with a kernel of 2 × 3, and whose input has 6 channels. It moves by
 /// 3 rows and 2 columns, and is padded by a row at the top.
-fn layer() -> Stream {
+pub(super) fn layer() -> Stream {
     let narrow = [
         (0x100, 1),
         (0x104, 5),
@@ -71,7 +73,7 @@ fn layer() -> Stream {
     Stream { narrow: narrow.into(), large: large.into() }
 }
 
-const CONV: u32 = 2;
+pub(super) const CONV: u32 = 2;
 const DEPTHWISE: u32 = 3;
 const ELEMENTWISE: u32 = 6;
 const DMA: u32 = 0x10;

@@ -208,8 +208,12 @@ fn elements_of_fewer_bits_have_whole_bytes() {
 #[test]
 fn bools_are_stored_as_any_small_integer() {
     let of = |datatype: u32| Blob { sentinel: Blob::SENTINEL, datatype, range: 0..1 };
-    assert!(of(1).is_of("FLOAT16") && of(2).is_of("FLOAT32") && of(3).is_of("UINT8"));
-    assert!(!of(2).is_of("FLOAT16") && !of(0).is_of("FLOAT16") && !of(99).is_of("FLOAT16"));
+    let known = "FLOAT16 FLOAT32 UINT8 INT8 BFLOAT16 INT16 UINT16 INT4 UINT1 UINT2 UINT4 UINT3 UINT6 INT32 UINT32 \
+                 FLOAT8E4M3FN FLOAT8E5M2";
+    for (number, name) in (1..).zip(known.split_whitespace()) {
+        let fits = (0..20).filter(|&other| of(other).is_of(name));
+        assert_eq!(fits.collect::<Vec<_>>(), [number], "{name}");
+    }
     assert!([3, 4].into_iter().all(|datatype| of(datatype).is_of("BOOL")));
 }
 

@@ -141,6 +141,18 @@ fn blocks() -> Value {
 fn sound() -> Vec<Case> {
     let none = || json!({});
     vec![
+        (
+            "CONV3D",
+            json!({"pad": vec![0; 6], "stride": vec![1; 3], "dilation": vec![1; 3], "acc_type": "INT32"}),
+            &["INT8[1,2,2,2,1]", "INT8[1,1,1,1,1]=1", "INT32[1]=4", "INT8[1]=1", "INT8[1]=1"],
+            "INT32[1,2,2,2,1]",
+        ),
+        (
+            "TRANSPOSE_CONV2D",
+            json!({"out_pad": [-1, 0, 0, 0], "stride": [1, 1], "acc_type": "INT32"}),
+            &["INT8[1,2,2,1]", "INT8[1,2,2,1]=4", "INT32[1]=4", "INT8[1]=1", "INT8[1]=1"],
+            "INT32[1,2,3,1]",
+        ),
         ("ADD", none(), &["FP32[2,3]", "FP32[1,3]"], "FP32[2,3]"),
         ("ARGMAX", json!({"axis": 1, "nan_mode": "PROPAGATE"}), &["FP32[2,3]"], "INT32[2]"),
         ("CLAMP", clamp(1), &["INT8[3]"], "INT8[3]"),

@@ -26,12 +26,21 @@ fn with_graph<T>(
     payload: &[u8],
     each: impl FnOnce(Result<Option<Graph<'_>>, Unreadable>) -> T,
 ) -> T {
+    with_graph_of(Backend::Vgf, payload, each)
+}
+
+/// Passes the graph of a backend's payload to `each`.
+pub(super) fn with_graph_of<T>(
+    backend: Backend,
+    payload: &[u8],
+    each: impl FnOnce(Result<Option<Graph<'_>>, Unreadable>) -> T,
+) -> T {
     let read = |range: std::ops::Range<u64>| {
         Ok::<_, ()>(Some(payload[range.start as usize..range.end as usize].to_vec()))
     };
     let mut found = None;
     let (len, limits) = (payload.len() as u64, &Limits::UNTRUSTED);
-    Graph::with(Some(Backend::Vgf), len, read, limits, |graph| found = Some(each(graph))).unwrap();
+    Graph::with(Some(backend), len, read, limits, |graph| found = Some(each(graph))).unwrap();
     found.unwrap()
 }
 

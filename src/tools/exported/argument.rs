@@ -102,6 +102,8 @@ impl<'de> Visitor<'de> for Union {
 #[derive(Default)]
 struct Builder {
     text: String,
+    /// Whether the text ends with the mark of a cut.
+    is_cut: bool,
     values: Vec<String>,
     graphs: Vec<NamedGraph>,
 }
@@ -109,16 +111,17 @@ struct Builder {
 impl Builder {
     /// Adds to the text, up to its greatest length.
     fn add(&mut self, part: impl Display) {
-        if self.text.len() >= MOST_TEXT {
+        if self.is_cut {
             return;
         }
         // Only memory can be short, and then the process ends.
         let _ = write!(self.text, "{part}");
-        if self.text.len() > MOST_TEXT
-            && let Some((end, _)) = self.text.char_indices().find(|&(at, _)| at >= MOST_TEXT)
-        {
-            self.text.truncate(end);
+        if self.text.len() > MOST_TEXT {
+            let mut ends = (0..=MOST_TEXT).rev();
+            let end = ends.find(|&end| self.text.is_char_boundary(end));
+            self.text.truncate(end.unwrap_or_default());
             self.text.push('…');
+            self.is_cut = true;
         }
     }
 
@@ -213,13 +216,14 @@ impl<'de> Visitor<'de> for Part<'_> {
         builder.add("[");
         let start = builder.text.len();
         loop {
-            let end = builder.text.len();
+            let (end, is_cut) = (builder.text.len(), builder.is_cut);
             if end > start {
                 builder.add(", ");
             }
             if items.next_element_seed(Part(builder))?.is_none() {
                 // There was no item behind the comma.
                 builder.text.truncate(end);
+                builder.is_cut = is_cut;
                 break;
             }
         }
@@ -267,17 +271,33 @@ mod tests {
             (r#"{"as_bool":false}"#, "False"),
             (r#"{"as_float":0.5}"#, "0.5"),
             (r#"{"as_int_lists":[[1],[],[2,3]]}"#, "[[1], [], [2, 3]]"),
-            (r#"{"as_scalar_type":7}"#, "float32"),
-            (r#"{"as_scalar_type":12}"#, "bool"),
-            (r#"{"as_scalar_type":13}"#, "bfloat16"),
-            (r#"{"as_scalar_type":32}"#, "float8_e5m2fnuz"),
-            (r#"{"as_scalar_type":0}"#, "unknown"),
-            (r#"{"as_memory_format":4}"#, "preserve_format"),
             (r#"{"as_device":{"type":"cpu","index":null}}"#, "cpu, index=None"),
             (r#"{"as_complex":{"real":1.0,"imag":2.0}}"#, "real=1, imag=2"),
         ];
         for (json, text) in texts {
             assert_eq!(shown(json), (text.into(), vec![]), "{json}");
+        }
+    }
+
+    /// The numbers are those of `ScalarType` and `MemoryFormat` in PyTorch's schema.
+    #[test]
+    fn dtypes_and_memory_formats_have_the_names_of_pytorch() {
+        let dtypes = "unknown uint8 int8 int16 int32 int64 float16 float32 float64 complex32 complex64 \
+                      complex128 bool bfloat16";
+        let later = [(28, "uint16"), (29, "float8_e4m3fn"), (30, "float8_e5m2")];
+        let last = [(31, "float8_e4m3fnuz"), (32, "float8_e5m2fnuz"), (27, "unknown")];
+        for (number, name) in (0..).zip(dtypes.split_whitespace()).chain(later).chain(last) {
+            assert_eq!(shown(&format!(r#"{{"as_scalar_type":{number}}}"#)).0, name, "{number}");
+        }
+        let formats = [
+            "unknown",
+            "contiguous_format",
+            "channels_last",
+            "channels_last_3d",
+            "preserve_format",
+        ];
+        for (number, name) in formats.iter().enumerate() {
+            assert_eq!(shown(&format!(r#"{{"as_memory_format":{number}}}"#)).0, *name);
         }
     }
 
@@ -318,5 +338,20 @@ mod tests {
         let (text, values) = shown(&format!(r#"{{"as_tensors":[{}]}}"#, names.join(",")));
         assert!(text.len() < 300 && text.ends_with('…'), "{text}");
         assert_eq!(values.len(), 500);
+    }
+
+    #[test]
+    fn a_text_ends_at_its_limit_or_with_a_mark() {
+        let (most, half) = ("a".repeat(256), "€".repeat(86));
+        for (json, text) in [
+            (format!(r#"{{"as_string":"{most}"}}"#), most.clone()),
+            (format!(r#"{{"as_string":"{most}a"}}"#), format!("{most}…")),
+            (format!(r#"{{"as_string":"{half}"}}"#), format!("{}…", &half[..255])),
+            (format!(r#"{{"as_strings":["{}"]}}"#, &most[1..]), format!("[{}…", &most[1..])),
+            (format!(r#"{{"as_strings":["{}"]}}"#, &most[2..]), format!("[{}]", &most[2..])),
+            (format!(r#"{{"as_strings":["{}", "b"]}}"#, &most[2..]), format!("[{},…", &most[2..])),
+        ] {
+            assert_eq!(shown(&json).0, text);
+        }
     }
 }
