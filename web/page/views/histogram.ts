@@ -77,7 +77,7 @@ async function histogram(file: Opened, tensor: string): Promise<HTMLElement> {
 
 /** Returns the elements as text. A line has the index of its first element; a button adds more lines. */
 function listed(elements: Numbers, sizes: number[]): HTMLElement {
-  const lines = h("pre", { class: "elements", tabindex: 0, "aria-label": "Elements" });
+  const lines = h("pre", { class: "elements", role: "region", tabindex: 0, "aria-label": "Elements" });
   let next = 0;
   const add = () => {
     for (let line = 0; line < LINES && next < elements.length; line++) {
