@@ -194,8 +194,7 @@ fn profile_is_of_a_method_that_is_known() {
     assert_eq!(nodes, ["m1i0", "m1i1", "m1i2", "m1i3", "m1i4"]);
 }
 
-/// The index of an instruction begins at 0 in each chain. A call without an event of its own takes the time of all
-/// events inside it.
+/// Instructions are counted from 0 in each chain. If a call has no event, its time is the sum of the events inside it.
 #[test]
 fn profile_finds_instructions_in_their_chains() {
     let event = |name: &str, chain: i32, instruction: i32, ticks: u64| {

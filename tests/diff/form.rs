@@ -69,7 +69,7 @@ fn differences_name_the_node_of_another_backend() {
     }
 }
 
-/// A weight is named with the node and the input that read it.
+/// A weight is named with the first node that names it: of TOSA, the operator `CONST`.
 #[test]
 fn a_changed_weight_of_another_backend_is_named() {
     for (name, expected) in [

@@ -161,10 +161,7 @@ impl<'g, S: Source> Contents<'g, S> {
         })?;
         let Some((mut form, data)) = found else { return Ok(None) };
         self.room = room;
-        form.add(data, |part| {
-            let len = len_of(&part);
-            Ok((self.hash(at(part))?, Some(len)))
-        })?;
+        form.add(data, |part| self.hash(at(part)))?;
         Ok(Some(form))
     }
 

@@ -76,14 +76,14 @@ trait Side {
     fn operands(&self, nth: u32) -> [Vec<Operand>; 2];
 
     /// Calls `each` with each property of a node that differs from that of a node of `other`.
-    fn compare_node(&self, nth: u32, other: (&Self, u32), each: Compared<'_>);
+    fn compare_node(&self, nth: u32, other: (&Self, u32), each: Report<'_>);
 
     /// Calls `each` with each property of a value that differs from that of a value of `other`.
-    fn compare_value(&self, id: u32, other: (&Self, u32), each: Compared<'_>);
+    fn compare_value(&self, id: u32, other: (&Self, u32), each: Report<'_>);
 }
 
-/// Takes a property, and both sides of it.
-type Compared<'e> = &'e mut dyn FnMut(&'static str, Shown, Shown);
+/// Reports a property that differs, with both sides of it.
+type Report<'r> = &'r mut dyn FnMut(&'static str, Shown, Shown);
 
 /// A value that a node reads or writes.
 struct Operand {

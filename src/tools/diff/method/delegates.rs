@@ -115,9 +115,10 @@ impl Method<'_, '_, '_, '_> {
                 });
             });
         }
-        // Bytes that have no node are reported as those of the payload as a whole.
-        let is_whole = found && old.meaning().is_some();
-        if !is_whole && (!is_same || old.specs == new.specs && old.id == new.id) {
+        // Nodes and values are all the meaning of XNNPACK's payloads. Of others every byte may have one, so the payload
+        // as a whole is reported too.
+        let is_complete = found && old.meaning().is_some();
+        if !is_complete && (!is_same || old.specs == new.specs && old.id == new.id) {
             self.add(Class::Delegates, |method| {
                 let text = |plan: &Plan<'_, '_>, index, sha| {
                     let range = plan.delegate_view(index).map(|view| plan.pte.delegate_range(view));

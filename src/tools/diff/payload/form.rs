@@ -7,11 +7,13 @@ use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{Compared, Data, Operand, Side};
+use super::{Operand, Report, Side};
+use crate::diff::digest::Sha;
 use crate::diff::{Shown, text};
 use crate::graph::{PayloadGraph, argument_of, value_text};
 use pte_core::payload::Graph;
 use pte_core::payload::graph::{DataPlace, Role, Value};
+use pte_flat::bytes::len_of;
 use pte_flat::cost;
 
 /// The graph of a payload, and the data of its values.
@@ -22,45 +24,50 @@ pub(in crate::diff) struct Form {
     data: BTreeMap<u32, Shown>,
 }
 
-/// The data of a value.
-pub(in crate::diff) struct FormData {
-    value: u32,
-    /// The range in the payload, or what is shown of data that is elsewhere.
-    place: Result<Range<u64>, Shown>,
+/// The data of a value, before it is hashed.
+pub(in crate::diff) enum FormData {
+    /// A range of the payload.
+    Payload(Range<u64>),
+    /// Data elsewhere, as it is shown.
+    Elsewhere(Shown),
 }
 
 impl Form {
-    /// Returns the graph of a payload that has this range in its file, and the data of its values.
-    pub(in crate::diff) fn read(range: Range<u64>, graph: Graph<'_>) -> (Self, Vec<FormData>) {
+    /// Returns the graph of a payload that has this range in its file, and the data of each value that has data.
+    pub(in crate::diff) fn read(
+        range: Range<u64>,
+        graph: Graph<'_>,
+    ) -> (Self, Vec<(u32, FormData)>) {
         let data = graph.used_values().filter_map(|value| {
-            let place = match &graph.data_of(value)?.place {
-                DataPlace::Payload(range) => Ok(range.clone()),
-                DataPlace::Named { key, .. } => Err(text::shown(text::quoted(key))),
-                DataPlace::Nowhere => Err(text::shown("data that no file has")),
+            let elsewhere = |text: &str| FormData::Elsewhere(text::shown(text));
+            let data = match &graph.data_of(value)?.place {
+                DataPlace::Payload(range) => FormData::Payload(range.clone()),
+                DataPlace::Named { key, .. } => elsewhere(&text::quoted(key)),
+                DataPlace::Nowhere => elsewhere("data that no file has"),
             };
-            Some(FormData { value: value.id, place })
+            Some((value.id, data))
         });
         let data = data.collect();
         (Self { graph: PayloadGraph::of(range, graph), data: BTreeMap::new() }, data)
     }
 
-    /// Adds the data of values. `hash` returns the digest and the length of a range of the payload.
+    /// Adds the data of values. `hash` returns the digest of a range of the payload.
     ///
     /// # Errors
     ///
     /// The errors of `hash`.
     pub(in crate::diff) fn add<E>(
         &mut self,
-        data: Vec<FormData>,
-        mut hash: impl FnMut(Range<u64>) -> Result<Data, E>,
+        data: Vec<(u32, FormData)>,
+        mut hash: impl FnMut(Range<u64>) -> Result<Sha, E>,
     ) -> Result<(), E> {
-        for FormData { value, place } in data {
-            let shown = match place {
-                Ok(range) => {
-                    let (sha, len) = hash(range)?;
-                    text::data(text::bytes(len.unwrap_or_default()), Some(sha))
+        for (value, data) in data {
+            let shown = match data {
+                FormData::Payload(range) => {
+                    let len = len_of(&range);
+                    text::data(text::bytes(len), Some(hash(range)?))
                 }
-                Err(shown) => shown,
+                FormData::Elsewhere(shown) => shown,
             };
             self.data.insert(value, shown);
         }
@@ -105,7 +112,7 @@ impl Side for Form {
         [all("input", inputs), all("output", outputs)]
     }
 
-    fn compare_node(&self, nth: u32, (other, and): (&Self, u32), each: Compared<'_>) {
+    fn compare_node(&self, nth: u32, (other, and): (&Self, u32), each: Report<'_>) {
         let (before, mut after) = (self.attributes(nth), other.attributes(and));
         let shown = |name: &str, value: Option<&String>| {
             text::shown(match value {
@@ -132,7 +139,7 @@ impl Side for Form {
         }
     }
 
-    fn compare_value(&self, id: u32, (other, and): (&Self, u32), each: Compared<'_>) {
+    fn compare_value(&self, id: u32, (other, and): (&Self, u32), each: Report<'_>) {
         let (one, two) = (self.graph.value(id), other.graph.value(and));
         let mut pair = |what, before: Shown, after: Shown| {
             if before != after {

@@ -9,7 +9,7 @@ use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::{Compared, Data, Operand, Side};
+use super::{Data, Operand, Report, Side};
 use crate::diff::digest::{Hasher, Sha};
 use crate::diff::fields::{self, TableRef};
 use crate::diff::text;
@@ -220,14 +220,14 @@ impl Side for Graph<'_, '_> {
         [ids.into_iter().flatten().map(operand).collect(), Vec::new()]
     }
 
-    fn compare_node(&self, nth: u32, (other, and): (&Self, u32), each: Compared<'_>) {
+    fn compare_node(&self, nth: u32, (other, and): (&Self, u32), each: Report<'_>) {
         let nodes = self.nodes.get(index(nth)).zip(other.nodes.get(index(and)));
         let Some((one, two)) = nodes else { return };
         tables(one.attributes, two.attributes, each);
         tables(one.range, two.range, each);
     }
 
-    fn compare_value(&self, id: u32, (other, and): (&Self, u32), each: Compared<'_>) {
+    fn compare_value(&self, id: u32, (other, and): (&Self, u32), each: Report<'_>) {
         if let (Some(before), Some(after)) = (self.value(id), other.value(and)) {
             before.compare(&after, each);
         }
@@ -268,7 +268,7 @@ impl Value<'_, '_> {
     }
 
     /// Calls `each` with each property that differs.
-    fn compare(&self, other: &Self, each: Compared<'_>) {
+    fn compare(&self, other: &Self, each: Report<'_>) {
         tables(self.tensor, other.tensor, each);
         match (self.quantization, other.quantization) {
             (Some((kind, one)), Some((other_kind, two))) if kind == other_kind => {
@@ -296,7 +296,7 @@ impl Value<'_, '_> {
 }
 
 /// Calls `each` with each field that differs between two tables.
-fn tables(one: TableRef<'_>, two: TableRef<'_>, each: Compared<'_>) {
+fn tables(one: TableRef<'_>, two: TableRef<'_>, each: Report<'_>) {
     for (what, before, after) in fields::differing(one, two) {
         each(what, text::shown(before), text::shown(after));
     }
