@@ -36,6 +36,7 @@ pub(super) mod native;
 pub(super) mod openvino;
 pub(super) mod qnn;
 mod requested;
+mod sizes;
 pub(super) mod tosa;
 mod users;
 pub(super) mod vgf;

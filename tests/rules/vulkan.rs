@@ -14,6 +14,8 @@ use crate::support::files;
 use crate::support::fixture::Fixture;
 use crate::support::snapshot::assert_snapshot;
 
+mod shapes;
+
 /// A bit of each byte of the graphs is flipped. The others are in fields that the backend does not read, in numbers
 /// that may have any value, or between tables.
 #[test]
@@ -387,82 +389,6 @@ fn memory_is_in_use_through_lists_and_from_run_to_run() {
         let found = with([0, 1, 2, object, -1], chain.clone(), 3);
         is_broken(&found, "vulkan-memory", &format!("memory object {object}"));
     }
-}
-
-/// The second matrix of a product may be one for all batches, and only a linear layer transposes it.
-#[test]
-fn products_have_the_shapes_of_matrices() {
-    let found = |name: &str, shapes: [&[u32]; 3]| {
-        judged_with(|graph, plan| {
-            let add = |graph: &mut Value, dims: &[u32]| {
-                let mut value = graph["values"][3].clone();
-                value["value"]["dims"] = json!(dims);
-                value["value"]["mem_obj_id"] = json!(-1);
-                graph["values"].as_array_mut().unwrap().push(value);
-            };
-            shapes.iter().for_each(|dims| add(graph, dims));
-            graph["values"]
-                .as_array_mut()
-                .unwrap()
-                .push(json!({"value_type": "Null", "value": {}}));
-            let args = match name {
-                "aten.linear.default" => json!([5, 6, 8, 7]),
-                _ => json!([5, 6, 7]),
-            };
-            graph["chain"] = json!([{"name": name, "args": args}]);
-            graph["input_ids"] = json!([5, 6]);
-            graph["output_ids"] = json!([7]);
-            let value = |dims: &[u32]| {
-                let order: Vec<_> = (0..dims.len()).collect();
-                json!({"val_type": "Tensor", "val": {"scalar_type": "FLOAT", "sizes": dims, "dim_order": order}})
-            };
-            plan["values"] = json!(shapes.map(value));
-            plan["inputs"] = json!([0, 1]);
-            plan["outputs"] = json!([2]);
-            plan["chains"][0]["instructions"][0]["instr_args"]["args"] = json!([0, 1, 2]);
-        })
-    };
-    for (name, shapes) in [
-        ("aten.mm.default", [&[2, 3][..], &[3, 4], &[2, 4]]),
-        ("aten.bmm.default", [&[5, 2, 3], &[5, 3, 4], &[5, 2, 4]]),
-        ("aten.bmm.default", [&[5, 2, 3], &[3, 4], &[5, 2, 4]]),
-        ("aten.linear.default", [&[2, 3], &[4, 3], &[2, 4]]),
-        ("aten.linear.default", [&[5, 2, 3], &[4, 3], &[5, 2, 4]]),
-    ] {
-        assert_eq!(found(name, shapes), [], "{name} {shapes:?}");
-    }
-    for (name, shapes) in [
-        ("aten.mm.default", [&[2, 3][..], &[4, 3], &[2, 4]]),
-        ("aten.mm.default", [&[2, 3], &[3, 4], &[4, 2]]),
-        ("aten.bmm.default", [&[5, 2, 3], &[1, 3, 4], &[5, 2, 4]]),
-        ("aten.linear.default", [&[2, 3], &[3, 4], &[2, 4]]),
-    ] {
-        is_broken(&found(name, shapes), "vulkan-shape", name);
-    }
-}
-
-/// Integers that are computed when the graph runs may change how many elements an operator gives.
-#[test]
-fn an_operator_gives_as_many_elements_as_it_reads_unless_integers_are_computed() {
-    let found = |dims: [u32; 2], has_integer: bool| {
-        judged(|graph| {
-            let integer = json!({"value_type": "SymInt", "value": {"value": 1}});
-            let values = graph["values"].as_array_mut().unwrap();
-            values.push(json!({"value_type": "IntList", "value": {"items": dims}}));
-            values.extend(has_integer.then_some(integer));
-            graph["chain"] = json!([
-                {"name": "aten.view_copy.default", "args": [1, 5, 3]},
-                {"name": "aten.relu.default", "args": [1, 4]},
-            ]);
-            tensor(graph, 3)["dims"] = json!(dims);
-            tensor(graph, 4)["mem_obj_id"] = json!(2);
-        })
-    };
-    for has_integer in [false, true] {
-        assert_eq!(found([3, 2], has_integer), []);
-    }
-    is_broken(&found([3, 3], false), "vulkan-shape", "aten.view_copy.default");
-    assert_eq!(found([3, 3], true), []);
 }
 
 /// Indices of a tensor may be left out, those of a list that has to be joined may not.

@@ -106,7 +106,7 @@ def main():
             since.setdefault(name, release)
     old = defined(clone, [tag for _, tag in releases])
     text = TABLE.read_text()
-    shapes = dict(re.findall(r'row\(\s*"([^"]+)",[^)]*\), (\w+)\s*,?\s*\)', text))
+    shapes = dict(re.findall(r'row\(\s*"([^"]+)",[^)]*\), (\w+(?:\(\d+\))?)\s*,?\s*\)', text))
     rows = [
         f'    row("{name}", "{letters(name, old)}", ({since[name].replace(".", ", ")}), {shapes.get(name, "Any")}),\n'
         for name in sorted(since)

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use self::attributes::AttributeTable;
 use self::operand::{Attributes, Naming, Numbers, Operand, Operator};
 use self::operators::{Form, Shapes};
-use self::sizes::Sizes;
+use super::sizes::Sizes;
 use super::{BackendRules, Bytes, Judge, PAYLOAD_STRUCTURE, PartPlace, Subject};
 use crate::report::Findings;
 use crate::rule::{Broken, Rule, rules};
@@ -30,7 +30,6 @@ mod judgement;
 pub(super) mod operand;
 pub(super) mod operators;
 mod shapes;
-pub(super) mod sizes;
 
 rules! {
     "tosa";
@@ -326,8 +325,8 @@ impl<'s> Site<'s> {
                     format!("the tensor {} has a size of {size}", Quoted(name))
                 });
             }
-            if sizes_at.len() > sizes::MOST {
-                let (count, most) = (sizes_at.len(), sizes::MOST);
+            if sizes_at.len() > MOST_DIMENSIONS {
+                let (count, most) = (sizes_at.len(), MOST_DIMENSIONS);
                 self.find(out, &TOSA_SHAPE, at, element, || {
                     format!("{} has {count} dimensions: at most {most} are allowed", Quoted(name))
                 });
@@ -498,3 +497,6 @@ fn element_bits(dtype: DType) -> Option<u64> {
         _ => return None,
     })
 }
+
+/// The most dimensions of the specification.
+const MOST_DIMENSIONS: usize = 6;

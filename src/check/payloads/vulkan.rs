@@ -13,7 +13,7 @@ use crate::rule::{Rule, rules};
 use pte_core::Backend;
 use pte_core::payload::{Unreadable, vulkan};
 use pte_core::release::Release;
-use pte_flat::bytes::{index, len_of};
+use pte_flat::bytes::{index, len_of, wide};
 use pte_flat::path;
 use pte_flat::view::{List, Table};
 use pte_schema::vulkan::view::{GraphTypes, VkBytes, VkGraph, VkTensor, VkValue};
@@ -68,7 +68,7 @@ rules! {
         LOWER_AGAIN
         Misreads ["11.11"];
     VULKAN_SHAPE = Error "vulkan-shape"
-        "The output of a call in a Vulkan graph has the shape that follows from the arguments, for operators that keep, broadcast or multiply shapes."
+        "The output of a call in a Vulkan graph has the shape that follows from the arguments, for operators whose shapes follow from them."
         "Some operators throw an exception that the runtime does not catch. Shaders of others read or write past a tensor."
         LOWER_AGAIN
         Misreads ["11.11"];
@@ -104,6 +104,8 @@ struct Site<'s, 'p> {
     release: Option<Release>,
     /// The values of the graph, by id.
     values: List<'p, VkValue<'p>>,
+    /// The number of bytes of the graph.
+    bytes: u64,
 }
 
 impl<'p> Site<'_, 'p> {
@@ -150,7 +152,8 @@ fn judge(
     judge.requested.add(keys);
     let values = graph.values().unwrap_or_default();
     let place = judge.place(payload, flatbuffer.start, VkGraph::DESC.name);
-    let site = Site { place, graph, release: judge.release, values };
+    let bytes = wide(flatbuffer.bytes.len());
+    let site = Site { place, graph, release: judge.release, values, bytes };
     let len = len_of(&constants);
     let Some(judged) = judge_graph(&site, judge.named, len, judge.out) else { return Ok(()) };
     for ((plan, _), instruction, call) in judge.calls(payload.users) {

@@ -4,9 +4,9 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::sizes::Sizes;
 use super::{Judge, TOSA_CALL, element_bits};
 use crate::payloads::User;
+use crate::payloads::sizes::Sizes;
 use crate::site::nbytes;
 use pte_flat::cost;
 use pte_schema::program::TensorShapeDynamism;

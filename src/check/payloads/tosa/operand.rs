@@ -3,7 +3,7 @@
 use alloc::string::String;
 
 use super::operators::Form;
-use super::sizes::Sizes;
+use crate::payloads::sizes::Sizes;
 use pte_flat::view::Vector;
 use pte_schema::tosa::DType;
 

@@ -5,7 +5,7 @@ use alloc::string::String;
 use super::attributes::array;
 use super::operand::{Attributes, Naming, Operand, Operator};
 use super::operators::Shapes;
-use super::sizes::Sizes;
+use crate::payloads::sizes::Sizes;
 use pte_flat::bytes::index;
 use pte_flat::cost;
 use pte_schema::tosa::{DType, Op};
@@ -144,18 +144,12 @@ impl Operands<'_> {
                 if others().any(|other| other.is_none()) {
                     return None;
                 }
-                others().flatten().try_fold(first, broadcast)
+                others().flatten().try_fold(first, |all, other| {
+                    if all.len == other.len { all.broadcast(other) } else { None }
+                })
             }
-            Shapes::Reduce => {
-                let axis = self.axis(axes)?;
-                first.map(&mut |nth, size| Some(if nth == axis? { 1 } else { size }))
-            }
-            Shapes::ArgMax => {
-                let axis = self.axis(axes)?;
-                let sizes = first.all().iter().enumerate().filter(|(nth, _)| Some(*nth) != axis);
-                let mut sizes = sizes.map(|(_, size)| i64::from(*size));
-                axis.and_then(|_| sizes.try_fold(Sizes::default(), Sizes::with))
-            }
+            Shapes::Reduce => self.axis(axes)?.and_then(|axis| first.with_axis(axis, |_| Some(1))),
+            Shapes::ArgMax => self.axis(axes)?.and_then(|axis| first.without(|nth| nth == axis)),
             Shapes::Concat => {
                 // Shapes have one dimension.
                 let axis = self.axis(axes).unwrap_or(Some(0));
@@ -171,7 +165,7 @@ impl Operands<'_> {
                         return Some(None);
                     }
                 }
-                first.map(&mut |nth, size| Some(if nth == axis? { sum } else { size }))
+                axis.and_then(|axis| first.with_axis(axis, |_| Some(sum)))
             }
             Shapes::Reshape => {
                 let last = self.inputs.len().saturating_sub(1);
@@ -321,8 +315,7 @@ impl Operands<'_> {
                 windows(first, window, (&pads, &strides, &self.list::<3>("dilation")?))
             }
         }?;
-        let last = usize::from(shape.len).checked_sub(1)?;
-        shape.map(&mut |nth, size| Some(if nth == last { outputs } else { size }))
+        shape.with_last(outputs)
     }
 
     /// Returns the shape of the output of a convolution with these pads, strides and dilations.
@@ -342,7 +335,7 @@ impl Operands<'_> {
         let kernel = [rows, columns];
         let shape =
             windows(first, |axis| kernel.get(axis).copied(), (&pads, &strides, &dilations))?;
-        shape.map(&mut |nth, size| Some(if nth == 3 { outputs } else { size })).filter(|_| fits)
+        shape.with_last(outputs).filter(|_| fits)
     }
 
     /// Returns the size of an axis that is interpolated.
@@ -419,17 +412,6 @@ fn pair(list: &[i64], axis: usize) -> Option<[i64; 2]> {
 fn places(last: i64, stride: i64) -> Option<i64> {
     let is_exact = last >= 0 && stride > 0 && last.checked_rem(stride)? == 0;
     is_exact.then_some(last.checked_div(stride)?.checked_add(1)?)
-}
-
-/// Returns the shape to which two shapes are broadcast.
-fn broadcast(first: Sizes, second: Sizes) -> Option<Sizes> {
-    (first.len == second.len).then_some(first)?.map(&mut |nth, size| {
-        let other = i64::from(*second.all().get(nth)?);
-        match (size, other) {
-            (1, other) => Some(other),
-            (size, other) => (other == 1 || other == size).then_some(size),
-        }
-    })
 }
 
 fn matmul(first: Sizes, second: Sizes) -> Option<Sizes> {

@@ -3,10 +3,10 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::payloads::sizes::Sizes;
 use crate::payloads::tosa::attributes;
 use crate::payloads::tosa::operand::{Attributes, Naming, Numbers, Operand, Operator};
 use crate::payloads::tosa::operators::Form;
-use crate::payloads::tosa::sizes::Sizes;
 use pte_core::payload::graph::Literal;
 use pte_core::payload::vgf::{
     CodeOperand, CodeOperator, GraphEnd, GraphTensor, ModuleGraph, OperandKind,
