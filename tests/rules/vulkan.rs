@@ -421,6 +421,30 @@ fn some_lists_may_have_nulls() {
     );
 }
 
+/// Kernels of images that are packed by channels throw for others. Where the graph has no layout, the backend chooses.
+#[test]
+fn images_are_packed_by_channels() {
+    let found = |name: &str, layouts: [&str; 2]| {
+        judged(|graph| {
+            let values = graph["values"].as_array_mut().unwrap();
+            values.push(json!({"value_type": "IntList", "value": {"items": [0]}}));
+            graph["chain"] = json!([{"name": name, "args": [1, 5, 4]}]);
+            for (nth, layout) in [(1, layouts[0]), (4, layouts[1])] {
+                tensor(graph, nth)["memory_layout"] = json!(layout);
+            }
+            tensor(graph, 4)["mem_obj_id"] = json!(2);
+        })
+    };
+    let (channels, width) = ("TENSOR_CHANNELS_PACKED", "TENSOR_WIDTH_PACKED");
+    for layouts in [[channels, channels], ["DEFAULT_LAYOUT", channels]] {
+        assert_eq!(found("aten.flip.default", layouts), []);
+    }
+    for layouts in [[width, channels], [channels, width], [channels, "TENSOR_HEIGHT_PACKED"]] {
+        is_broken(&found("aten.flip.default", layouts), "vulkan-operand", "TENSOR_CHANNELS_PACKED");
+        assert_eq!(found("aten.squeeze_copy.dims", layouts), []);
+    }
+}
+
 /// A graph's tensor has fewer than 2^31 elements.
 #[test]
 fn the_elements_of_a_tensor_are_bounded() {

@@ -63,7 +63,7 @@ rules! {
         "Link the library that registers the operator, as a whole archive."
         Ignores ["11.11"];
     VULKAN_OPERAND = Error "vulkan-operand"
-        "A call in a Vulkan graph has the arguments of its operator, each of the kind that the operator takes."
+        "A call in a Vulkan graph has the arguments of its operator, each of the kind and the memory layout that the operator takes."
         "The backend reads past the arguments, or throws an exception that the runtime does not catch."
         LOWER_AGAIN
         Misreads ["11.11"];

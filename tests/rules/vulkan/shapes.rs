@@ -197,7 +197,7 @@ impl One {
 
     fn tensor(&mut self, dims: &Value) -> usize {
         let tensor = json!({"datatype": "FLOAT32", "dims": dims, "constant_id": -1, "mem_obj_id": -1,
-            "storage_type": "BUFFER", "memory_layout": "TENSOR_WIDTH_PACKED"});
+            "storage_type": "BUFFER", "memory_layout": "DEFAULT_LAYOUT"});
         self.add("VkTensor", tensor)
     }
 

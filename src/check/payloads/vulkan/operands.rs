@@ -1,6 +1,6 @@
 //! The calls in a graph, each by itself: the operator, and the kinds of its arguments.
 
-use super::values::Values;
+use super::values::{Kind, Values};
 use super::{Site, VULKAN_CUSTOM, VULKAN_INDEX, VULKAN_MISSING, VULKAN_OPERAND, VULKAN_OPERATOR};
 use crate::release::{OPERATOR_NEWER, is_newer};
 use crate::report::Findings;
@@ -8,7 +8,8 @@ use pte_core::payload::vulkan::VulkanOperator;
 use pte_flat::cost;
 use pte_flat::path;
 use pte_flat::quoted::Quoted;
-use pte_flat::view::Table;
+use pte_flat::view::{Table, Vector};
+use pte_schema::vulkan::VkMemoryLayout;
 
 /// Judges the operator and the arguments of each call.
 pub(super) fn judge(
@@ -59,6 +60,11 @@ pub(super) fn judge(
             let kind = values.kind(id)?;
             (!kind.fits(argument)).then_some((at, id, kind, argument))
         });
+        if let Some((at, id, layout)) = unpacked(site, values, operator, args) {
+            site.place.find(out, &VULKAN_OPERAND, call.raw(), &path, || {
+                format!("argument {at} of {name} is value {id} with the memory layout {layout}: expected TENSOR_CHANNELS_PACKED")
+            });
+        }
         if let Some((at, id, kind, argument)) = wrong {
             site.place.find(out, &VULKAN_OPERAND, call.raw(), &path, || {
                 format!(
@@ -68,4 +74,27 @@ pub(super) fn judge(
             });
         }
     }
+}
+
+/// Returns the first image of a call that is not packed by channels, if the operator takes no other. The backend
+/// chooses the layout of a tensor for which the graph has none. Constants are packed as the operator needs them, and a
+/// convolution of lines is another kernel.
+fn unpacked(
+    site: &Site<'_, '_>,
+    values: &Values,
+    operator: &VulkanOperator,
+    args: Vector<'_, i32>,
+) -> Option<(u32, i32, VkMemoryLayout)> {
+    let weights = args.get(1).and_then(|id| site.tensor(u32::try_from(id).ok()?));
+    let is_of_lines =
+        weights.is_some_and(|weights| weights.dims().is_some_and(|dims| dims.len() == 3));
+    if !operator.packs_channels() || is_of_lines {
+        return None;
+    }
+    (0u32..).zip(args).find_map(|(at, id)| {
+        let tensor = values.kind(id).filter(|kind| *kind == Kind::Tensor);
+        let layout = tensor.and(site.tensor(u32::try_from(id).ok()?))?.memory_layout();
+        let is_other = [VkMemoryLayout::TENSOR_WIDTH_PACKED, VkMemoryLayout::TENSOR_HEIGHT_PACKED];
+        is_other.contains(&layout).then_some((at, id, layout))
+    })
 }

@@ -194,6 +194,11 @@ impl VulkanOperator {
         OPERATORS.iter().any(known)
     }
 
+    /// Returns whether every release of the backend throws, unless images are packed by channels.
+    pub fn packs_channels(&self) -> bool {
+        PACKED_BY_CHANNELS.contains(&self.name)
+    }
+
     /// Returns the arguments, the output last; `None` if no exporter writes calls of the operator.
     pub fn arguments(&self) -> Option<impl ExactSizeIterator<Item = Argument> + Clone + use<>> {
         let letters = self.letters;
@@ -406,6 +411,18 @@ static OPERATORS: &[VulkanOperator] = &[
     row("torchao.dequantize_affine.default", "tltT.SS.w", (1, 0), Same),
     row("torchao.quantize_affine.default", "tltT.SSw", (1, 0), Same),
     row("update_cache.default", "tuiw", (0, 6), Any),
+];
+
+/// The operators of images that have to be packed by channels (`VK_CHECK_COND` on `packed_dim_of` in
+/// `backends/vulkan/runtime/graph/ops/impl`, since they were registered).
+static PACKED_BY_CHANNELS: &[&str] = &[
+    "aten.avg_pool2d.default",
+    "aten.convolution.default",
+    "aten.flip.default",
+    "aten.index_select.default",
+    "aten.max_pool2d.default",
+    "aten.max_pool2d_with_indices.default",
+    "et_vk.conv_with_clamp.default",
 ];
 
 #[cfg(test)]
