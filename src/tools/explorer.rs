@@ -24,6 +24,7 @@
 //! opens. Nodes are made while the document is serialized, so that memory holds one at a time.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -227,7 +228,11 @@ impl<'a> ExplorerDocument<'a> {
         &self,
         each: &mut dyn FnMut(ExplorerNode) -> Result<(), E>,
     ) -> Result<(), E> {
-        each(self.findings.node(|place| self.id_of(place)))?;
+        let operators = self.operators_with_findings();
+        each(self.findings.node(|finding| {
+            let at_table = || operators.get(&finding.offset?).cloned();
+            FindingPlace::of(finding).and_then(|place| self.id_of(place)).or_else(at_table)
+        }))?;
         match &self.contents {
             Contents::Program(program) => program.each_node(&self.findings, each),
             Contents::Data(ptd, texts) => data::each_node(ptd, texts, &self.findings, each),
@@ -236,7 +241,9 @@ impl<'a> ExplorerDocument<'a> {
                     let (constants, texts) =
                         (PayloadConstants::default(), ConstantTexts::default());
                     let (constants, texts) = (&constants, &texts);
-                    let layer = PayloadLayer { graph, constants, texts, prefix: "", namespace: "" };
+                    let (findings, prefix, namespace) = (&self.findings, "", "");
+                    let layer =
+                        PayloadLayer { graph, constants, texts, findings, prefix, namespace };
                     layer.each_node(Default::default(), each)?;
                 }
                 each_section(sections, each)
@@ -287,6 +294,19 @@ impl<'a> ExplorerDocument<'a> {
             Contents::Program(program) => program.each_layer(each),
             _ => Ok(()),
         }
+    }
+
+    /// Returns the ids of the operators of payloads with findings, by the offsets of their tables.
+    fn operators_with_findings(&self) -> BTreeMap<u64, String> {
+        let mut operators = BTreeMap::new();
+        match &self.contents {
+            Contents::Program(program) => return program.operators_with_findings(&self.findings),
+            Contents::Payload(_, Some(graph), _) => {
+                self.findings.add_operators(graph, "", &mut operators);
+            }
+            _ => {}
+        }
+        operators
     }
 
     /// Returns the id of the node that a finding is about.

@@ -34,6 +34,8 @@ pub const MOST_DIMS: usize = 6;
 pub struct Graph<'p> {
     /// What documents show of the graph.
     pub detail: Detail,
+    /// The offset of the FlatBuffer in the payload.
+    pub flatbuffer: u64,
     /// The nodes, in execution order.
     pub nodes: Vec<Node>,
     /// The ids of the values that nodes read and write, one node after the other.
@@ -84,6 +86,8 @@ pub struct Node {
     pub begin: u32,
     /// The position of the first attribute in [`Graph::attributes`].
     pub attributes: u32,
+    /// The position of the node's table in the FlatBuffer; 0 without one.
+    pub table: u32,
 }
 
 /// An operator.

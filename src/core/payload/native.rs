@@ -7,7 +7,7 @@ use super::flatbuffer::{FlatBufferFormat, Parts, Region};
 use super::graph::{Builder, DataPlace, Datatype, Detail, Ends, Graph, Literal};
 use crate::backend::{Backend, magic};
 use pte_flat::bytes::until_nul;
-use pte_flat::view::{List, TableIter};
+use pte_flat::view::{List, Table, TableIter};
 use pte_schema::native::OpKind;
 use pte_schema::native::desc;
 use pte_schema::native::view::{self, Argument, ArgumentValue, NamedArgument, Node, Program};
@@ -109,6 +109,7 @@ fn nodes<'p>(out: &mut Builder<'p>, graph: view::Graph<'p>) {
             graphs.pop();
             continue;
         };
+        out.begin_node(node.raw());
         last.inputs = node.inputs().unwrap_or_default().iter();
         let depth = graphs.len().saturating_sub(1);
         if node.op_kind() == OpKind::CALL_FUNCTION && depth == 0 {

@@ -68,7 +68,9 @@ impl<'p> Graph<'p> {
         limits: &Limits,
     ) -> Result<Option<Self>, Unreadable> {
         let Some(format) = FlatBufferFormat::of(backend) else { return Ok(None) };
-        format.read(&Region { head, len, place, bytes, limits }).map(Some)
+        let mut graph = format.read(&Region { head, len, place, bytes, limits })?;
+        graph.flatbuffer = place.range.start;
+        Ok(Some(graph))
     }
 }
 

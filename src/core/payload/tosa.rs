@@ -86,6 +86,7 @@ impl<'p> Form<'p> {
     }
 
     fn node(&mut self, operator: TosaOperator<'p>) {
+        self.out.begin_node(operator.raw());
         let (reads, writes) = (self.out.ids(operator.inputs()), self.out.ids(operator.outputs()));
         let name = self.out.named(operator.op().name());
         let attributes = self.out.next_attribute();

@@ -18,6 +18,7 @@ use crate::backend::{Backend, magic};
 use crate::file::header;
 use pte_flat::bytes::{index, until_nul, wide};
 use pte_flat::cost;
+use pte_flat::view::Table;
 use pte_schema::vulkan::desc;
 use pte_schema::vulkan::view::{GraphTypes, VkBytes, VkGraph};
 
@@ -178,6 +179,7 @@ fn graph<'p>(region: &Region<'_, 'p>) -> Result<Graph<'p>, Unreadable> {
         }
         written.extend(writes.iter().copied());
         let operator = out.named(call.name());
+        out.begin_node(call.raw());
         out.node_with(operator, (&reads, &writes), attributes);
     }
     Ok(out.finish())

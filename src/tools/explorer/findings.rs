@@ -5,9 +5,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::node::{ExplorerNode, NodeStyle, TOP};
-use crate::graph::{MethodNode, NodeId};
+use super::payload::payload_node_id;
+use crate::graph::{MethodNode, NodeId, PayloadGraph};
 use pte_check::{CheckedFile, FindingRecord};
 use pte_flat::bytes::index as at;
+use pte_flat::cost;
 
 /// The findings of a file.
 #[derive(Debug)]
@@ -15,6 +17,8 @@ pub(super) struct Findings {
     file: CheckedFile,
     /// The indices of the findings about each node.
     places: BTreeMap<FindingPlace, Vec<u32>>,
+    /// The indices of the findings at each offset in the file.
+    offsets: BTreeMap<u64, Vec<u32>>,
     /// Whether there are rules for the file.
     is_judged: bool,
 }
@@ -35,12 +39,16 @@ pub(super) enum FindingPlace {
 impl Findings {
     pub(super) fn new(file: CheckedFile) -> Self {
         let mut places: BTreeMap<FindingPlace, Vec<u32>> = BTreeMap::new();
+        let mut offsets: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
         for (nth, finding) in (0..).zip(&file.findings) {
             if let Some(place) = FindingPlace::of(finding) {
                 places.entry(place).or_default().push(nth);
             }
+            if let Some(offset) = finding.offset {
+                offsets.entry(offset).or_default().push(nth);
+            }
         }
-        Self { file, places, is_judged: true }
+        Self { file, places, offsets, is_judged: true }
     }
 
     /// Returns the findings of a file, which has rules if `is_judged`.
@@ -55,16 +63,42 @@ impl Findings {
 
     /// Adds the findings about a place to the attributes of its node.
     pub(super) fn describe(&self, place: FindingPlace, node: &mut ExplorerNode) {
-        let found = self.places.get(&place).into_iter().flatten();
-        for finding in found.filter_map(|&nth| self.file.findings.get(at(nth))) {
+        self.describe_each(self.places.get(&place), node);
+    }
+
+    /// Adds the findings about the table at an offset in the file to the attributes of its node.
+    pub(super) fn describe_at(&self, offset: u64, node: &mut ExplorerNode) {
+        cost::look_up("", self.offsets.len());
+        self.describe_each(self.offsets.get(&offset), node);
+    }
+
+    /// Adds the ids of the operators with findings in the payload that `call` opens, by the offsets of their tables.
+    pub(super) fn add_operators(
+        &self,
+        payload: &PayloadGraph,
+        call: &str,
+        operators: &mut BTreeMap<u64, String>,
+    ) {
+        for (id, offset) in payload.offsets() {
+            cost::look_up("", self.offsets.len());
+            if self.offsets.contains_key(&offset) {
+                operators.entry(offset).or_insert_with(|| payload_node_id(call, id));
+            }
+        }
+    }
+
+    fn describe_each(&self, found: Option<&Vec<u32>>, node: &mut ExplorerNode) {
+        for finding in
+            found.into_iter().flatten().filter_map(|&nth| self.file.findings.get(at(nth)))
+        {
             node.attrs.add(format!("{}[{}]", finding.severity, finding.rule), &finding.message);
             let severity = severity(finding);
             node.measures.severity = node.measures.severity.max(Some(severity));
         }
     }
 
-    /// Returns the node of the verdict, which links to the nodes with findings. `id_of` is the node of a place.
-    pub(super) fn node(&self, id_of: impl Fn(FindingPlace) -> Option<String>) -> ExplorerNode {
+    /// Returns the node of the verdict, which links to the nodes with findings. `id_of` is the node of one.
+    pub(super) fn node(&self, id_of: impl Fn(&FindingRecord) -> Option<String>) -> ExplorerNode {
         let count = self.file.findings.len();
         let label = match (count, self.file.omitted) {
             _ if !self.is_judged => "opened, not judged: there are no rules for it".into(),
@@ -93,7 +127,7 @@ impl Findings {
             if let Some(help) = finding.help {
                 node.attrs.add(format!("{nth} help"), help);
             }
-            if let Some(id) = FindingPlace::of(finding).and_then(&id_of) {
+            if let Some(id) = id_of(finding) {
                 node.attrs.link(format!("{nth} node"), id);
             }
         }
@@ -103,7 +137,7 @@ impl Findings {
 
 impl FindingPlace {
     /// Returns the place that the path of a finding names.
-    fn of(finding: &FindingRecord) -> Option<Self> {
+    pub(super) fn of(finding: &FindingRecord) -> Option<Self> {
         let path = finding.path.raw();
         let index = |name: &str| {
             let (_, rest) = path.split_once(name)?;

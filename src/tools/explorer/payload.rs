@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::constants::ConstantTexts;
+use super::findings::Findings;
 use super::node::{Attributes, ExplorerNode, IncomingEdge, Metadata};
 use crate::graph::{NodeKind, PayloadEdge, PayloadGraph, PayloadNode, PayloadNodeId};
 use crate::tensors::{ConstantRecord, ConstantRow};
@@ -51,6 +52,7 @@ pub(super) struct PayloadLayer<'d> {
     pub(super) graph: &'d PayloadGraph,
     pub(super) constants: &'d PayloadConstants,
     pub(super) texts: &'d ConstantTexts,
+    pub(super) findings: &'d Findings,
     /// The id of the call; empty for a payload that is a file.
     pub(super) prefix: &'d str,
     pub(super) namespace: &'d str,
@@ -72,8 +74,12 @@ impl PayloadLayer<'_> {
                 shapes.entry((edge.from, edge.value)).or_insert_with(|| text.clone());
             }
         }
+        let mut offsets = self.graph.offsets().peekable();
         for node in self.graph.nodes(false) {
             let mut shown = self.node(&node, &shapes);
+            if let Some((_, offset)) = offsets.next_if(|(id, _)| *id == node.id) {
+                self.findings.describe_at(offset, &mut shown);
+            }
             let first = edges.partition_point(|edge| edge.to < node.id);
             let ends_here = edges.get(first..).unwrap_or_default().iter();
             for (input, edge) in ends_here.take_while(|edge| edge.to == node.id).enumerate() {

@@ -52,6 +52,18 @@ impl<'a> ProgramContents<'a> {
         Ok(())
     }
 
+    /// Returns the ids of the operators in open payloads with findings, by the offsets of their tables.
+    pub(super) fn operators_with_findings(&self, findings: &Findings) -> BTreeMap<u64, String> {
+        let mut operators = BTreeMap::new();
+        let mut open = OpenPayloads { seen: BTreeSet::new(), repeated: 0 };
+        for graph in self.graph.methods() {
+            for (call, opened) in open_calls(self, &graph, &mut open) {
+                findings.add_operators(opened.payload, &call.to_string(), &mut operators);
+            }
+        }
+        operators
+    }
+
     /// Passes the namespace and the attributes of each method's layer to `each`.
     pub(super) fn each_layer<E>(
         &self,
@@ -234,6 +246,7 @@ impl<'d, 'g, 'a> MethodWriter<'d, 'g, 'a> {
                 graph: call.payload,
                 constants: &self.program.constants,
                 texts: &self.program.texts,
+                findings: self.findings,
                 prefix: &id,
                 namespace: &namespace,
             };

@@ -25,6 +25,8 @@ use pte_flat::quoted::UntrustedString;
 #[derive(Clone, Debug)]
 pub struct PayloadGraph {
     range: Range<u64>,
+    /// The offset of the FlatBuffer in the file.
+    flatbuffer: u64,
     nodes: Vec<Node>,
     operands: Vec<u32>,
     /// The attributes, one node after the other: the index of each one's name and of its argument in `texts`.
@@ -168,16 +170,24 @@ impl PayloadGraph {
             [texts.add(name), texts.add(literal(attribute.literal, &graph.listed))]
         });
         let attributes = attributes.collect();
+        let flatbuffer = range.start.saturating_add(graph.flatbuffer);
         let Graph { mut nodes, mut operands, .. } = graph;
         nodes.retain(|node| node.depth == 0);
         nodes.shrink_to_fit();
         operands.shrink_to_fit();
-        Self { range, nodes, operands, attributes, texts: texts.all, values, names }
+        Self { range, flatbuffer, nodes, operands, attributes, texts: texts.all, values, names }
     }
 
     /// Returns the range of the payload in the file.
     pub fn range(&self) -> Range<u64> {
         self.range.clone()
+    }
+
+    /// Returns the offsets in the file of the operators' tables.
+    pub(crate) fn offsets(&self) -> impl Iterator<Item = (PayloadNodeId, u64)> {
+        (0..).zip(&self.nodes).filter(|(_, node)| node.table > 0).map(|(index, node)| {
+            (PayloadNodeId::Node(index), self.flatbuffer.saturating_add(node.table.into()))
+        })
     }
 
     /// Returns the number of nodes. Folded constants are not counted.

@@ -60,6 +60,62 @@ fn every_file_is_a_graph_of_model_explorer() {
     assert!(count > 2000, "{count}");
 }
 
+/// A finding about an operator in a payload is on the node of that operator, in a program and in a file of its own.
+#[test]
+fn findings_are_on_the_operators_of_payloads() {
+    let folder = tempfile::tempdir().unwrap();
+    let damaged = folder.path().join("damaged");
+    let damaged = damaged.to_str().unwrap();
+    let mut counts = [0; 3];
+    for (nth, (file, magic)) in [
+        ("tests/data/pte/vulkan_cat.pte", b"VK00"),
+        ("tests/data/pte/v0.6.0_xnn_segment.pte", b"XN01"),
+        ("tests/data/other/mlx_mlp.payload", b"MLX0"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let bytes = files::read(file).unwrap();
+        let start = bytes.windows(4).position(|bytes| bytes == magic).unwrap();
+        for at in (start..bytes.len().min(start + 1500)).step_by(11) {
+            let mut bytes = bytes.clone();
+            bytes[at] ^= 1;
+            fs::write(damaged, bytes).unwrap();
+            let checked = pte(&["check", "--json", damaged]);
+            let checked: Value = serde_json::from_slice(&checked.stdout).unwrap();
+            let findings = checked["files"][0]["findings"].as_array().into_iter().flatten();
+            let operator = |finding: &Value| {
+                // Damage of the structure leaves no graph.
+                let rule = finding["rule"].as_str()?;
+                ["vulkan-", "xnnpack-", "mlx-"].iter().find(|of| rule.starts_with(**of))?;
+                let path = finding["path"].as_str()?.strip_suffix(']')?;
+                let (list, index) = path.rsplit_once('[')?;
+                let lists = ["chain", "xnodes", "instructions"];
+                let is_one = list.contains('<') || !list.contains("execution_plan");
+                (is_one && lists.iter().any(|name| list.ends_with(name))).then(|| index.to_owned())
+            };
+            for finding in findings {
+                let Some(index) = operator(finding) else { continue };
+                let key = format!(
+                    "{}[{}]",
+                    finding["severity"].as_str().unwrap(),
+                    finding["rule"].as_str().unwrap()
+                );
+                let document = explored(damaged);
+                let named = nodes(&document).iter().find(|node| {
+                    node["id"].as_str().unwrap().ends_with(&format!("n{index}"))
+                        && attribute(node, &key) == &finding["message"]
+                });
+                let Some(node) = named else { panic!("{file}, byte {at}: {finding}") };
+                let links = nodes(&document)[0].to_string();
+                assert!(links.contains(&format!("[{}]", node["id"])), "{links}");
+                counts[nth] += 1;
+            }
+        }
+    }
+    assert!(counts.iter().all(|count| *count > 1), "{counts:?}");
+}
+
 /// The verdict on a payload, a package, a profile or an ETRecord is that of `check`, with the same findings.
 #[test]
 fn files_that_are_no_models_have_the_verdict_of_check() {

@@ -14,6 +14,7 @@ use pte_flat::inserted;
 use pte_flat::path;
 use pte_flat::view::{List, Raw, Table};
 use pte_schema::mlx::SlotType;
+use pte_schema::mlx::desc;
 use pte_schema::mlx::view::{Instruction, InstructionChain, SlotVariant};
 
 /// What the instructions before the next one have done.
@@ -213,7 +214,9 @@ impl<'p> OpenChain<'p> {
         message: impl FnOnce() -> String,
     ) {
         let nth = index(self.next).saturating_sub(1);
-        let at = self.instructions.get(nth).map_or(site.graph.raw(), |found| found.raw());
+        let found =
+            self.instructions.get(nth).and_then(|found| found.raw().member(&desc::Instruction));
+        let at = found.map_or(site.graph.raw(), |(_, node)| node);
         site.place.find(out, rule, at, &instruction_path(self.chain, nth), message);
     }
 }

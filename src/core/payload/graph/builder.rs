@@ -56,6 +56,8 @@ pub(in crate::payload) struct Builder<'p> {
     /// nodes may share it.
     places: BTreeMap<(usize, usize), u32>,
     next_id: u32,
+    /// The position of the next node's table.
+    table: u32,
     /// The number of fields of tables that are still read for attributes.
     fields_left: u64,
 }
@@ -156,6 +158,11 @@ impl<'p> Builder<'p> {
         Operator::Named(nth)
     }
 
+    /// Sets the table of the next node.
+    pub(in crate::payload) fn begin_node(&mut self, table: Raw<'p>) {
+        self.table = table.pos();
+    }
+
     /// Adds an attribute of the next node.
     pub(in crate::payload) fn attribute(&mut self, name: &'p str, literal: Literal<'p>) {
         self.graph.attributes.push(Attribute { name, literal });
@@ -230,7 +237,8 @@ impl<'p> Builder<'p> {
         let outputs = u8::try_from(writes.len()).unwrap_or_default();
         let begin = narrow(self.graph.operands.len());
         self.graph.operands.extend(reads.iter().chain(writes));
-        self.graph.nodes.push(Node { operator, outputs, depth: 0, begin, attributes });
+        let table = core::mem::take(&mut self.table);
+        self.graph.nodes.push(Node { operator, outputs, depth: 0, begin, attributes, table });
     }
 
     /// Marks the last node as part of a graph that is an argument, at this depth.

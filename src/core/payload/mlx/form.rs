@@ -63,6 +63,7 @@ fn add_node<'p>(out: &mut Builder<'p>, instruction: Instruction<'p>) {
     let (Some(node), Some(member)) = (node, member) else {
         return out.node(Operator::Unknown, &[], &[]);
     };
+    out.begin_node(node);
     let attributes = out.next_attribute();
     for field in member.table.fields {
         let literal = match field.kind {

@@ -86,6 +86,7 @@ impl<'p> Form<'_, 'p> {
 
     /// Adds a node. Its attributes are the fields that are not 0, and the range of its output.
     fn add_node(&mut self, node: XNode<'p>) {
+        self.out.begin_node(node.raw());
         let ids = node.xnode_union().and_then(NodeIds::of);
         let member = node.raw().member(XNode::DESC);
         let member = member.and_then(|(tag, raw)| Some((desc::XNodeUnion.member(tag)?, raw)));
