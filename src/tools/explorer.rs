@@ -62,7 +62,7 @@ pub use record::RecordedModules;
 
 use constants::ConstantTexts;
 use findings::{FindingPlace, Findings, instruction_id, value_id};
-use payload::{PayloadConstants, PayloadLayer};
+use payload::{PayloadConstants, PayloadLayer, add_operators};
 use program::ProgramContents;
 use record::Record;
 
@@ -302,7 +302,7 @@ impl<'a> ExplorerDocument<'a> {
         match &self.contents {
             Contents::Program(program) => return program.operators_with_findings(&self.findings),
             Contents::Payload(_, Some(graph), _) => {
-                self.findings.add_operators(graph, "", &mut operators);
+                add_operators(graph, "", &self.findings, &mut operators);
             }
             _ => {}
         }

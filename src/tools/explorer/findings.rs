@@ -5,8 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::node::{ExplorerNode, NodeStyle, TOP};
-use super::payload::payload_node_id;
-use crate::graph::{MethodNode, NodeId, PayloadGraph};
+use crate::graph::{MethodNode, NodeId};
 use pte_check::{CheckedFile, FindingRecord};
 use pte_flat::bytes::index as at;
 use pte_flat::cost;
@@ -72,19 +71,10 @@ impl Findings {
         self.describe_each(self.offsets.get(&offset), node);
     }
 
-    /// Adds the ids of the operators with findings in the payload that `call` opens, by the offsets of their tables.
-    pub(super) fn add_operators(
-        &self,
-        payload: &PayloadGraph,
-        call: &str,
-        operators: &mut BTreeMap<u64, String>,
-    ) {
-        for (id, offset) in payload.offsets() {
-            cost::look_up("", self.offsets.len());
-            if self.offsets.contains_key(&offset) {
-                operators.entry(offset).or_insert_with(|| payload_node_id(call, id));
-            }
-        }
+    /// Returns whether a finding is at an offset in the file.
+    pub(super) fn are_at(&self, offset: u64) -> bool {
+        cost::look_up("", self.offsets.len());
+        self.offsets.contains_key(&offset)
     }
 
     fn describe_each(&self, found: Option<&Vec<u32>>, node: &mut ExplorerNode) {

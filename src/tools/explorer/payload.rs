@@ -156,6 +156,18 @@ impl PayloadLayer<'_> {
     }
 }
 
+/// Adds the ids of the operators with findings in the payload that `call` opens, by the offsets of their tables.
+pub(super) fn add_operators(
+    payload: &PayloadGraph,
+    call: &str,
+    findings: &Findings,
+    operators: &mut BTreeMap<u64, String>,
+) {
+    for (id, offset) in payload.offsets().filter(|(_, offset)| findings.are_at(*offset)) {
+        operators.entry(offset).or_insert_with(|| payload_node_id(call, id));
+    }
+}
+
 /// Returns the id of a node of a payload that `call` opens.
 pub(super) fn payload_node_id(call: &str, id: PayloadNodeId) -> String {
     format!("{call}{id}")

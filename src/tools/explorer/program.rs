@@ -10,7 +10,7 @@ use super::namespaces::{Modules, Regions};
 use super::node::{
     Attributes, ExplorerNode, IncomingEdge, LONGEST_TEXT, MOST_CHARACTERS, Metadata, layer, nested,
 };
-use super::payload::{PayloadConstants, PayloadLayer, payload_node_id};
+use super::payload::{PayloadConstants, PayloadLayer, add_operators, payload_node_id};
 use super::record::RecordedModules;
 use crate::graph::{
     Edge, EdgeKind, GraphDocument, GraphNode, MethodGraph, MethodNode, NodeId, NodeKind, OpenCall,
@@ -58,7 +58,7 @@ impl<'a> ProgramContents<'a> {
         let mut open = OpenPayloads { seen: BTreeSet::new(), repeated: 0 };
         for graph in self.graph.methods() {
             for (call, opened) in open_calls(self, &graph, &mut open) {
-                findings.add_operators(opened.payload, &call.to_string(), &mut operators);
+                add_operators(opened.payload, &call.to_string(), findings, &mut operators);
             }
         }
         operators
