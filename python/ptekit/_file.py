@@ -105,7 +105,7 @@ class Program(File):
         self._methods: list[Method] | None = None
 
     def payload_constants(self) -> list[PayloadConstant]:
-        """Returns the constants in payloads of XNNPACK, TOSA and Core ML, as `pte tensors` lists them."""
+        """Returns the constants in payloads of XNNPACK, TOSA, Core ML and VGF, as `pte tensors` lists them."""
         return [decoded_constant(self, row) for row in self._rows() if "delegate" in row]
 
     @property

@@ -35,13 +35,13 @@ mod summary;
 
 /// Validate files and report problems
 ///
-/// Verifies the structure of each file, then checks every rule. Folders are searched for .pte and
-/// .ptd files. Links in them are not followed without --follow; a path that is given may be a link.
+/// Verifies the structure of each file, then checks every rule. Folders are searched for .pte,
+/// .ptd and .bpte files. Links in them are not followed without --follow; a path that is given may be a link.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pte check model.pte                     one file
-  pte check models/                       every .pte and .ptd in a folder
+  pte check models/                       every .pte, .ptd and .bpte in a folder
   pte check --failures-only models/       only those with an Error
   pte check model.pte --with weights.ptd  a program and the data file that it is used with
   pte check --require-data model.pte      exit status 1 if it needs a .ptd that is not given
