@@ -141,3 +141,39 @@ pub(super) const fn same(source: u32) -> Option<Copied> {
 pub(super) const fn reshaped(source: u32) -> Option<Copied> {
     Some(Copied { source, keeps_sizes: false })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operators::KERNELS;
+    use crate::release::RELEASES;
+
+    /// The dtypes change at a release, and stay up to the next change. Those of releases that were not run are not
+    /// known.
+    #[test]
+    fn the_dtypes_of_a_kernel_change_at_a_release() {
+        let mut changes = 0;
+        for kernel in KERNELS {
+            let mut taken = kernel.dtypes;
+            for release in RELEASES.iter().map(|facts| facts.release) {
+                let change = kernel.dtypes_since.iter().find(|(since, _)| *since == release);
+                if let Some((_, now)) = change {
+                    taken = *now;
+                    changes += 1;
+                }
+                for dtype in 0..32i8 {
+                    let bit = 1u32 << dtype;
+                    let is_known = was_run(release) && taken != 0 && TESTED_DTYPES & bit != 0;
+                    let expected = is_known.then_some(taken & bit != 0);
+                    assert_eq!(
+                        kernel.takes(release, ScalarType(dtype)),
+                        expected,
+                        "{}",
+                        kernel.name
+                    );
+                }
+            }
+        }
+        assert!(changes > 0);
+    }
+}

@@ -115,8 +115,11 @@ static NOT_PORTABLE: [&str; 5] = [
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
     use crate::operators::KERNELS;
+    use crate::release::RELEASES;
 
     #[test]
     fn rows_are_sorted_and_their_releases_are_known() {
@@ -130,6 +133,28 @@ mod tests {
                 assert!(until.is_none_or(|until| *since < until && until <= NEWEST), "{operator}");
             }
         }
+    }
+
+    /// A library has an operator from its first release on, up to the one before it lacks it.
+    #[test]
+    fn a_library_has_an_operator_from_release_to_release() {
+        let releases = RELEASES.iter().map(|facts| facts.release);
+        let releases: Vec<_> =
+            releases.filter(|of| (OLDEST_LISTED..=NEWEST).contains(of)).collect();
+        let mut ended = 0;
+        for library in LIBRARIES {
+            let Listed(rows) = library.operators else { continue };
+            for Registered { operator, since, until } in rows {
+                let has: Vec<_> =
+                    releases.iter().copied().filter(|of| library.has(operator, *of)).collect();
+                let end = until.unwrap_or((99, 0));
+                let mut expected = releases.clone();
+                expected.retain(|of| of >= since && *of < end);
+                assert_eq!(has, expected, "{operator}");
+                ended += usize::from(until.is_some());
+            }
+        }
+        assert!(ended > 0);
     }
 
     #[test]
