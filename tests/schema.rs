@@ -2,10 +2,14 @@
 //! They are checked by upstream's compatibility rules. `tests/tools/schema_drift.py` compares the
 //! printed text with upstream's own files.
 
+use std::fs;
+use std::path::PathBuf;
+
 use pte::flat::desc::{Kind, Number, Schema};
 use pte::flat::fbs;
 use pte::schema::{SCHEMAS, flat_tensor, flat_tensor_legacy, mlx, native, program};
 
+use crate::support::files;
 use crate::support::snapshot::assert_snapshot;
 
 /// Returns each schema, with the name of its root where it has two names.
@@ -18,6 +22,16 @@ fn declarations_print_as_fbs() {
     for (name, schema) in schemas() {
         assert_snapshot(&format!("schema-{name}"), &text(schema));
     }
+}
+
+/// A schema that is not in the list is neither printed nor compared.
+#[test]
+fn every_declared_schema_has_a_name() {
+    let sources = fs::read_dir(files::path("src/schema")).unwrap();
+    let sources = sources.map(|entry| entry.unwrap().path());
+    let sources = sources.filter(|path| path.extension().is_some_and(|ending| ending == "rs"));
+    let declares = |path: &PathBuf| fs::read_to_string(path).unwrap().contains("\nschema! {\n    root ");
+    assert_eq!(sources.filter(declares).count(), SCHEMAS.len());
 }
 
 #[test]

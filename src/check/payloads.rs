@@ -123,6 +123,12 @@ pub(crate) fn judges_payloads_of(backend: Backend) -> bool {
     rules_of(backend).is_some()
 }
 
+/// Returns whether a payload of the backend with another magic breaks a rule on its contents. Those that break
+/// `payload-structure` are left to `payload-magic`.
+pub(crate) fn judges_magic_of(backend: Backend) -> bool {
+    rules_of(backend).is_some_and(|rules| rules.unreadable.id != PAYLOAD_STRUCTURE.id)
+}
+
 /// A payload to be judged.
 struct Subject<'s> {
     /// The delegates with the payload; none for a payload without a program.

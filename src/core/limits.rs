@@ -29,8 +29,11 @@ pub struct Limits {
 
 impl Limits {
     /// For untrusted files; the default.
-    pub const UNTRUSTED: Self =
-        Self { amplification: 4, program: MAX_SIZE, findings_per_rule: 100 };
+    pub const UNTRUSTED: Self = Self {
+        amplification: pte_flat::Limits::UNTRUSTED.amplification,
+        program: MAX_SIZE,
+        findings_per_rule: 100,
+    };
 
     /// For trusted files: the same checks, larger limits.
     pub const TRUSTED: Self =

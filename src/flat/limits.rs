@@ -17,11 +17,14 @@ pub struct Limits {
 impl Default for Limits {
     /// For untrusted buffers.
     fn default() -> Self {
-        Self { amplification: 4, size: MAX_SIZE }
+        Self::UNTRUSTED
     }
 }
 
 impl Limits {
+    /// For untrusted buffers; the default.
+    pub const UNTRUSTED: Self = Self { amplification: 4, size: MAX_SIZE };
+
     /// Returns the most bytes visited in a FlatBuffer of `len` bytes.
     pub fn bytes_visited(&self, len: u64) -> u64 {
         len.saturating_mul(self.amplification.into())

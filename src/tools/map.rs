@@ -142,7 +142,7 @@ pub enum User<'a> {
         /// The first node that reads the value.
         reader: Option<Reader>,
     },
-    /// The graph of a delegate of another backend than XNNPACK, which uses data.
+    /// The graph of a delegate whose constants are not shown one by one, and which uses data.
     Graph {
         /// The method's name.
         method: Option<&'a str>,

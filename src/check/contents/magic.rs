@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::PAYLOAD_MAGIC;
-use crate::payloads::judges_payloads_of;
+use crate::payloads::judges_magic_of;
 use crate::report::Findings;
 use crate::site::Plan;
 use pte_core::backend::{LONGEST_MAGIC, Magic};
@@ -71,7 +71,5 @@ pub(super) fn judge(pte: &Pte<'_>, Heads(heads): &Heads, out: &mut Findings) {
 /// Returns the magic that all payloads of backend `id` have. Returns `None` if the payloads of this
 /// backend have other rules.
 fn magic_of(id: &str) -> Option<Magic> {
-    // The rules on TOSA's graphs leave another magic to this rule: no backend reads these payloads.
-    let is_judged = |backend| judges_payloads_of(backend) && backend != Backend::Tosa;
-    Backend::of_id(id).filter(|backend| !is_judged(*backend))?.magic()
+    Backend::of_id(id).filter(|backend| !judges_magic_of(*backend))?.magic()
 }

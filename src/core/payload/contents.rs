@@ -1,5 +1,5 @@
-//! The contents of payloads: their parts, the data that their graphs use, and the constants of
-//! XNNPACK with their quantization and the nodes that read them. All are made from the graph's form.
+//! The contents of payloads: their parts, the data that their graphs use, and constants with their
+//! quantization and the nodes that read them. All are made from the graph's form.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -29,7 +29,7 @@ pub struct PayloadContents {
     pub range: Range<u64>,
     /// The range of the graph in the file. It is empty if the payload has no known tables.
     pub graph: Range<u64>,
-    /// The constants of a graph of XNNPACK, in the order of the graph's values.
+    /// The constants of a graph of XNNPACK, TOSA, Core ML or VGF, in the order of the graph's values.
     pub constants: Vec<GraphConstant>,
     /// The data that a graph of another backend uses.
     pub uses: Vec<DataUse>,

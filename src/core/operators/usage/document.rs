@@ -112,7 +112,7 @@ pub struct NodeEntry<'r> {
     pub operator: &'r UntrustedString,
     /// The number of nodes.
     pub nodes: u64,
-    /// The datatypes of the values that these nodes read and write, of XNNPACK's graphs.
+    /// The datatypes of the values that these nodes read and write, as in the schema of the backend.
     pub datatypes: &'r BTreeSet<&'static str>,
 }
 

@@ -17,8 +17,8 @@ use pte_flat::quoted::UntrustedString;
 pub struct NodeUsage {
     /// The number of nodes.
     pub nodes: u64,
-    /// The datatypes of the values that these nodes read and write, as in the schema of XNNPACK's graphs.
-    /// Empty for other backends.
+    /// The datatypes of the values that these nodes read and write, as in the schema of the backend. Empty for
+    /// backends of whose values only the operators are shown.
     pub datatypes: BTreeSet<&'static str>,
 }
 
