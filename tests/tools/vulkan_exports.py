@@ -15,10 +15,16 @@ from pathlib import Path
 
 import torch
 from executorch.backends.vulkan.partitioner.vulkan_partitioner import VulkanPartitioner
+from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
+    XNNPACKQuantizer,
+    get_symmetric_quantization_config,
+)
 from executorch.exir import to_edge_transform_and_lower
 from torch import nn
 from torch.export import Dim, export
+from torch.fx import GraphModule
 from torch.nn import functional as F
+from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 
 class Function(nn.Module):
@@ -191,18 +197,60 @@ def dynamic():
     yield "dynamic_pool", pool, (image,), (height,)
 
 
+class Sum(nn.Module):
+    """Two convolutions that are added."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.other = nn.Conv2d(8, 8, 3, padding=1), nn.Conv2d(8, 8, 1)
+
+    def forward(self, x):
+        return self.one(x) + self.other(x)
+
+
+def quantized():
+    """Yields models of 8-bit integers, as the quantizer of XNNPACK makes them."""
+    image = torch.randn(1, 8, 16, 16)
+    models = {
+        "conv": nn.Conv2d(8, 16, 3, stride=2, padding=1),
+        "dilated": nn.Conv2d(8, 16, 3, dilation=2),
+        "depthwise": nn.Conv2d(8, 8, 3, groups=8, padding=1),
+        "pointwise": nn.Conv2d(8, 24, 1),
+        "grouped": nn.Conv2d(8, 16, 3, groups=2),
+        "transposed": nn.ConvTranspose2d(8, 8, 2, stride=2),
+        "shuffle": nn.Sequential(nn.Conv2d(8, 16, 3, padding=1), nn.PixelShuffle(2)),
+        "sum": Sum(),
+    }
+    for name, model in models.items():
+        yield f"quantized_{name}", quantize(model, image), (image,)
+    for rows in (1, 4):
+        inputs = torch.randn(rows, 32)
+        yield f"quantized_linear_{rows}", quantize(nn.Linear(32, 64), inputs), (inputs,)
+
+
+def quantize(model, inputs):
+    """Returns a model quantized for inputs like these."""
+    quantizer = XNNPACKQuantizer().set_global(get_symmetric_quantization_config(is_per_channel=True))
+    prepared = prepare_pt2e(export(model.eval(), (inputs,)).module(), quantizer)
+    prepared(inputs)
+    return convert_pt2e(prepared)
+
+
 def main():
     folder, part = Path(sys.argv[1]), "".join(sys.argv[2:])
     folder.mkdir(parents=True, exist_ok=True)
     logging.disable(logging.INFO)
     torch.manual_seed(0)
-    for name, model, inputs, *shapes in itertools.chain(images(), reductions(), moves(), products(), dynamic()):
+    models = itertools.chain(quantized(), images(), reductions(), moves(), products(), dynamic())
+    for name, model, inputs, *shapes in models:
         if part not in name:
             continue
         try:
+            # A quantized model has no other mode than evaluation.
+            model = model if isinstance(model, GraphModule) else model.eval()
             # A function takes its inputs as one tuple.
             of_inputs = tuple(shapes) if isinstance(model, Function) else sum(shapes, ())
-            exported = export(model.eval(), inputs, dynamic_shapes=of_inputs or None)
+            exported = export(model, inputs, dynamic_shapes=of_inputs or None)
             program = to_edge_transform_and_lower(exported, partitioner=[VulkanPartitioner()]).to_executorch()
         except Exception as error:
             print(f"{name}: {str(error).strip().splitlines()[:1]}", flush=True)

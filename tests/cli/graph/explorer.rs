@@ -60,7 +60,8 @@ fn every_file_is_a_graph_of_model_explorer() {
     assert!(count > 2000, "{count}");
 }
 
-/// A finding about an operator in a payload is on the node of that operator, in a program and in a file of its own.
+/// The node of an operator in a payload shows the findings about the operator, whether the payload is in a program or a
+/// file.
 #[test]
 fn findings_are_on_the_operators_of_payloads() {
     let folder = tempfile::tempdir().unwrap();

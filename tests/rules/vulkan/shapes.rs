@@ -70,6 +70,7 @@ fn rows() -> Vec<(&'static str, Value, Value)> {
         ("aten.squeeze_copy.dims", json!([t(json!([1, 3, 1, 2])), [0, 1, -2]]), json!([3, 2])),
         ("aten.select_copy.int", json!([t(json!([2, 3, 4])), -2, -3]), json!([2, 4])),
         ("aten.slice_copy.Tensor", json!([t(json!([4, 9])), 1, 1, i64::MAX, 3]), json!([4, 3])),
+        ("aten.slice_copy.Tensor", json!([t(json!([4, 9])), 1, -100, 100, 1]), json!([4, 9])),
         ("aten.slice_copy.Tensor", json!([t(json!([4, 9])), -1, -7, -2, 1]), json!([4, 5])),
         ("aten.slice_copy.Tensor", json!([t(json!([4, 9])), 0, null, 3, 1]), json!([3, 9])),
         ("aten.split.Tensor", json!([t(json!([2, 7])), 3, -1]), json!([[2, 3], [2, 3], [2, 1]])),

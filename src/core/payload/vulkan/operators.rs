@@ -408,8 +408,8 @@ static OPERATORS: &[VulkanOperator] = &[
     row("sym_size.int", "ti#", (0, 7), Any),
     row("testing.compute_attn_weight_with_kv_cache.default", "", (1, 1), Any),
     row("torchao.choose_qparams_affine.default", "Tzl.SSS..bx", (1, 0), Any),
-    row("torchao.dequantize_affine.default", "tltT.SS.w", (1, 0), Same),
-    row("torchao.quantize_affine.default", "tltT.SSw", (1, 0), Same),
+    row("torchao.dequantize_affine.default", "tltT.SS.w", (1, 0), Any),
+    row("torchao.quantize_affine.default", "tltT.SSw", (1, 0), Any),
     row("update_cache.default", "tuiw", (0, 6), Any),
 ];
 
