@@ -300,6 +300,8 @@ impl<'a> ExplorerDocument<'a> {
     fn operators_with_findings(&self) -> BTreeMap<u64, String> {
         let mut operators = BTreeMap::new();
         match &self.contents {
+            // Most files have no findings, and their payloads are not searched.
+            _ if !self.findings.have_offsets() => {}
             Contents::Program(program) => return program.operators_with_findings(&self.findings),
             Contents::Payload(_, Some(graph), _) => {
                 add_operators(graph, "", &self.findings, &mut operators);

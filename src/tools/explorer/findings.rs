@@ -71,6 +71,11 @@ impl Findings {
         self.describe_each(self.offsets.get(&offset), node);
     }
 
+    /// Returns whether any finding has an offset in the file.
+    pub(super) fn have_offsets(&self) -> bool {
+        !self.offsets.is_empty()
+    }
+
     /// Returns whether a finding is at an offset in the file.
     pub(super) fn are_at(&self, offset: u64) -> bool {
         cost::look_up("", self.offsets.len());
