@@ -81,7 +81,9 @@ pub use foreign::ForeignFormat;
 #[cfg(feature = "alloc")]
 pub use handle::{File, Handle, OpenError};
 pub use limits::Limits;
+#[cfg(feature = "alloc")]
+pub use operators::operator_name;
 pub use ptd::Ptd;
 #[cfg(feature = "alloc")]
-pub use pte::{Arena, Storage, operator_name};
+pub use pte::{Arena, Storage};
 pub use pte::{Pte, tensor_at, value_at};

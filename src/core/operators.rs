@@ -4,9 +4,9 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::pte::operator_name;
 use pte_flat::bytes::until_nul;
 use pte_flat::cost;
+use pte_flat::quoted::UntrustedString;
 use pte_schema::program::view::{ExecutionPlan, KernelCall, Operator};
 
 pub mod contracts;
@@ -76,15 +76,22 @@ impl Signatures {
 
 /// Returns an operator's full name as the runtime reads it: each part ends at its first NUL.
 pub fn name_until_nul(operator: Operator<'_>) -> String {
-    let holds_nul = |part: Option<&str>| part.is_some_and(|part| part.contains('\0'));
-    if !holds_nul(operator.name()) && !holds_nul(operator.overload()) {
-        return operator_name(operator).raw().into();
-    }
-    let read = |part: Option<&'_ str>| String::from(until_nul(part.unwrap_or_default()));
-    let (mut name, overload) = (read(operator.name()), read(operator.overload()));
+    let (name, overload) = (operator.name().unwrap_or_default(), operator.overload());
+    joined(until_nul(name), until_nul(overload.unwrap_or_default()))
+}
+
+/// Returns an operator's name with its overload, as the runtime looks it up: `aten::add.out`.
+pub fn operator_name(operator: Operator<'_>) -> UntrustedString {
+    joined(operator.name().unwrap_or_default(), operator.overload().unwrap_or_default()).into()
+}
+
+fn joined(name: &str, overload: &str) -> String {
+    let mut full =
+        String::with_capacity(name.len().saturating_add(overload.len()).saturating_add(1));
+    full.push_str(name);
     if !overload.is_empty() {
-        name.push('.');
-        name.push_str(&overload);
+        full.push('.');
+        full.push_str(overload);
     }
-    name
+    full
 }

@@ -3,8 +3,6 @@
 use core::ops::Range;
 
 #[cfg(feature = "alloc")]
-use alloc::string::String;
-
 use crate::error::{Error, ErrorKind, PathComponent, Result};
 use crate::file::extents::{Extents, Part};
 use crate::file::header::{ExtendedHeader, Head};
@@ -230,19 +228,6 @@ impl<'a> Pte<'a> {
     fn segments(&self) -> Option<List<'a, DataSegment<'a>>> {
         self.program.segments()
     }
-}
-
-/// Returns an operator's name with its overload, as the runtime looks it up: `aten::add.out`.
-#[cfg(feature = "alloc")]
-pub fn operator_name(
-    operator: pte_schema::program::view::Operator<'_>,
-) -> pte_flat::quoted::UntrustedString {
-    let mut name = String::from(operator.name().unwrap_or_default());
-    if let Some(overload) = operator.overload().filter(|overload| !overload.is_empty()) {
-        name.push('.');
-        name.push_str(overload);
-    }
-    name.into()
 }
 
 /// Returns the value at an index of a method; `None` if it does not exist or is empty.

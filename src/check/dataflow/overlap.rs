@@ -124,7 +124,8 @@ fn arguments_overlap<'a>(
     let is_tensor = |kind: Kind| kind.needs_data() && kind.accepts(tag::Tensor);
     let mut others = known.kernels.args(call)?.filter(|&(.., kind)| is_tensor(kind));
     others.find_map(|(_, value, _)| {
-        let input = Located::of(known, value).filter(|input| input.id != output.id)?;
+        let is_output = known.is_tensor(value, output.id);
+        let input = if is_output { None } else { Located::of(known, value) }?;
         (input.owner == input.id && input.place.is_some() && output.overlaps(&input)).then(|| {
             let (one, arena) = (output.index, place.memory_id);
             let message = format!("values {one} and {value} share bytes of arena {arena}");
@@ -151,7 +152,8 @@ impl<'a> Located<'a> {
         let id = known.state.tensor(known.values, index)?;
         let Memory::Of(owner) = known.state.memory(id) else { return None };
         let tensor = known.plan.tensor(id.into())?;
-        let place = known.plan.tensor(owner.into())?.allocation_info().map(Arena::of);
+        let base = if owner == id { tensor } else { known.plan.tensor(owner.into())? };
+        let place = base.allocation_info().map(Arena::of);
         Some(Self { index, id, owner, tensor, place })
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, is_separator};
 
 use crate::problem::Problem;
 use crate::text::name_of;
@@ -72,7 +72,7 @@ impl Search {
             let problem = Problem::Unreadable { file: name_of(path), message };
             files.push(PathToCheck { path: path.to_owned(), problem: Some(problem) });
         }
-        files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        files.sort_by_cached_key(|file| order_of(&file.path));
         all.append(&mut files);
     }
 
@@ -99,6 +99,13 @@ impl Search {
         }
         Ok(())
     }
+}
+
+/// Returns bytes that sort paths of one folder as `Path` does, part by part, at less cost.
+fn order_of(path: &Path) -> Vec<u8> {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let order = |&byte| if is_separator(char::from(byte)) { 0 } else { byte };
+    bytes.iter().map(order).collect()
 }
 
 /// Returns a path with its problem, if it is not a regular file.

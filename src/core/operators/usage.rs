@@ -19,7 +19,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::selected::SelectedOperators;
-use crate::pte::{Pte, operator_name};
+use crate::operators::operator_name;
+use crate::pte::Pte;
 use pte_flat::quoted::UntrustedString;
 use pte_schema::program::view::{ExecutionPlan, InstructionArguments};
 use pte_schema::scalar::ScalarType;
