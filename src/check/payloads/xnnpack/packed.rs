@@ -5,6 +5,8 @@
 //! numbers of channels, which is 0 for every square filter. The sizes are never compared (format.md §11.3).
 
 use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use super::attributes::TRANSPOSE_WEIGHTS;
 use super::shape::Shape;
@@ -12,6 +14,7 @@ use super::value::Values;
 use super::{Site, XNNPACK_WEIGHTS_SHARED};
 use crate::rule::Broken;
 use pte_core::payload::xnnpack::{NodeIds, PayloadConstant};
+use pte_flat::bytes::index;
 use pte_flat::cost;
 use pte_schema::xnnpack::XNNDatatype;
 use pte_schema::xnnpack::view::XNodeUnion;
@@ -35,13 +38,13 @@ struct Layer {
 /// The layers of a graph.
 pub(super) struct GraphLayers<'k> {
     packed: &'k mut Packed,
-    /// The names of the graph's constants, by index; `None` for a constant without a key.
-    names: BTreeMap<u32, Option<Name>>,
+    /// The name of each of the graph's constants, once it was asked for; `None` for a constant without a key.
+    names: Vec<Option<Option<Name>>>,
 }
 
 impl<'k> GraphLayers<'k> {
     pub(super) fn new(packed: &'k mut Packed) -> Self {
-        Self { packed, names: BTreeMap::new() }
+        Self { packed, names: Vec::new() }
     }
 
     /// Adds a node. Returns what is wrong with a layer that takes the packed weights of one unlike it.
@@ -97,8 +100,11 @@ impl<'k> GraphLayers<'k> {
     fn name(&mut self, site: &Site<'_, '_>, id: u32, values: &Values<'_>) -> Option<Name> {
         values.get(id)?.constant?;
         let nth = site.tensor(values.index_of(id)?)?.constant_buffer_idx();
-        cost::look_up("", self.names.len());
-        *self.names.entry(nth).or_insert_with(|| match site.graph.constant(nth) {
+        if self.names.is_empty() {
+            self.names = vec![None; site.root().constant_data()?.len()];
+            cost::charge(self.names.len());
+        }
+        *self.names.get_mut(index(nth))?.get_or_insert_with(|| match site.graph.constant(nth) {
             Ok(PayloadConstant::Named { key, .. }) => Some(Name::of(key)),
             _ => None,
         })
