@@ -26,7 +26,7 @@ fn the_library_prints_the_documents_of_the_command_byte_for_byte() {
     use crate::cli::{pte, text};
 
     let mut compared = 0;
-    for path in files::samples() {
+    for path in files::some_samples() {
         let path = path.to_str().unwrap();
         for (verb, args) in [
             ("check", &["check", "--json"][..]),
@@ -43,5 +43,5 @@ fn the_library_prints_the_documents_of_the_command_byte_for_byte() {
             compared += 1;
         }
     }
-    assert!(compared > 100, "{compared}");
+    assert!(compared * crate::support::thinned(3) > 100, "{compared}");
 }

@@ -149,7 +149,7 @@ fn every_byte_of_small_files() {
         if bytes.len() > 1700 {
             continue;
         }
-        for at in (0..bytes.len()).step_by(thinned(47)) {
+        for at in (0..bytes.len()).step_by(thinned(95)) {
             let byte = bytes[at];
             for other in [0, 1, 2, 4, 0x7f, 0x80, 0xff, byte ^ 1, byte ^ 2, byte.wrapping_add(4)] {
                 bytes[at] = other;
@@ -162,7 +162,7 @@ fn every_byte_of_small_files() {
         }
     }
     println!("{sound} sound, {refused} refused");
-    let enough = 10_000 / thinned(40);
+    let enough = 10_000 / thinned(80);
     assert!(sound > enough && refused > enough, "{sound} sound, {refused} refused");
 }
 

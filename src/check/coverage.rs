@@ -202,7 +202,7 @@ pub static PARTLY: &[(&str, &str)] = &[
     ("7.4.6", "That the layouts are equal is judged where the data is given."),
     (
         "7.4.21",
-        "What a backend accepts is its own format: payloads of ten backends are judged, and how others begin.",
+        "What a backend accepts is its own format: some are judged (limits.md), and how others begin.",
     ),
     (
         "7.4.28",
@@ -240,7 +240,7 @@ pub static PARTLY: &[(&str, &str)] = &[
     ("7.7.21", "Which data is loaded is the caller's choice: judged where the data is given."),
     (
         "7.7.23",
-        "What is inside a payload is the backend's own format: those of ten backends are judged, and how others begin.",
+        "What is inside a payload is the backend's own format: some are judged (limits.md), and how others begin.",
     ),
     (
         "8.1 CVE-2025-30404",

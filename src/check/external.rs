@@ -4,7 +4,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::data;
+use super::data_file;
 use super::payloads::{DELEGATE_KEY_UNRESOLVED, NamedSizes, RequestedKeys};
 use super::report::Findings;
 use super::rule::{Rule, rules};
@@ -174,7 +174,7 @@ impl<'d> Files<'d> {
                 let earlier =
                     first.entry(key).or_insert(FirstEntry { file, nth, used: false }).file;
                 if owned || earlier != file {
-                    let path = || data::path(ptd, nth);
+                    let path = || data_file::path(ptd, nth);
                     out.find(&KEY_IN_TWO_FILES, entry.offset(), path, || match owned {
                         true => format!("{} is in the program too", Quoted(key)),
                         false => format!("{} is in another .ptd too", Quoted(key)),
@@ -196,7 +196,7 @@ impl<'d> Files<'d> {
                     |found: &&FirstEntry| (found.file, found.nth, found.used) == (file, nth, false);
                 cost::look_up(key, self.first.len());
                 if self.first.get(key).filter(here).is_some() && !requested.has(key) {
-                    let path = || data::path(ptd, nth);
+                    let path = || data_file::path(ptd, nth);
                     out.find(&KEY_UNUSED, entry.offset(), path, || {
                         format!("{} is not used", Quoted(key))
                     });

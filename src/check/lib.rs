@@ -18,19 +18,19 @@ mod constants;
 mod container;
 mod contents;
 pub mod coverage;
-mod data;
+mod data_file;
 mod dataflow;
 mod delegates;
 mod document;
 mod external;
 mod instructions;
 mod kernels;
-mod keys;
 mod kind;
 mod layout;
 mod linked;
 mod loading;
 mod memory;
+mod named_data;
 mod parallel;
 mod payloads;
 mod plans;
@@ -84,8 +84,8 @@ const BEFORE_PAYLOADS: &[&[&Rule]] = &[
     kernels::RULES,
     dataflow::RULES,
     delegates::RULES,
-    keys::RULES,
-    data::RULES,
+    named_data::RULES,
+    data_file::RULES,
     external::RULES,
     payloads::RULES,
 ];

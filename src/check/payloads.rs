@@ -47,7 +47,7 @@ rules! {
     "payloads";
 
     PAYLOAD_UNREADABLE = Error "payload-unreadable"
-        "A payload of XNNPACK, Vulkan, MLX, VGF or the native backend has a header and tables that the backend reads."
+        "A payload has a header and tables that its backend reads."
         "The backend refuses it, or reads through a null pointer."
         "Lower the model again with the backend of a current release."
         Refuses ["6.6", "7.4.21", "7.7.23", "8.2 80198ca5d2", "11.1", "11.9", "11.11"];
@@ -73,7 +73,7 @@ pub(crate) struct BackendRules {
     backend: Backend,
     /// The rules on the contents of the payloads.
     pub(crate) rules: &'static [&'static Rule],
-    /// Whether the judgement adds every key that a payload requests to [`Judge::requested`].
+    /// Whether the keys that a payload requests are known: without, no key is said to be of no use.
     has_keys: bool,
     /// The rule that a payload breaks if the backend cannot read it.
     unreadable: &'static Rule,
@@ -82,8 +82,8 @@ pub(crate) struct BackendRules {
 }
 
 impl BackendRules {
-    /// Returns the rules of most backends: the keys that a payload requests are known, and a payload that cannot be
-    /// read breaks `payload-unreadable`.
+    /// Returns the rules of a backend. What keys a payload requests is not known, and a payload that cannot be read
+    /// breaks `payload-unreadable`.
     const fn of(
         backend: Backend,
         rules: &'static [&'static Rule],
@@ -93,7 +93,12 @@ impl BackendRules {
             &mut Bytes<'_>,
         ) -> Result<(), Unreadable>,
     ) -> Self {
-        Self { backend, rules, has_keys: true, unreadable: &PAYLOAD_UNREADABLE, judge }
+        Self { backend, rules, has_keys: false, unreadable: &PAYLOAD_UNREADABLE, judge }
+    }
+
+    /// The judgement adds every key that a payload requests to [`Judge::requested`].
+    const fn with_requested_keys(self) -> Self {
+        Self { has_keys: true, ..self }
     }
 }
 

@@ -4,7 +4,9 @@ use super::constants::Constants;
 use super::external::{ExpectedLayouts, ExternalTensors};
 use super::report::Findings;
 use super::site::Plan;
-use super::{container, data, delegates, instructions, keys, layout, memory, plans, values};
+use super::{
+    container, data_file, delegates, instructions, layout, memory, named_data, plans, values,
+};
 use pte_core::{File, Ptd, Pte, method};
 
 /// Judges the FlatBuffer of a file, and returns its tensors that request data from a `.ptd`.
@@ -25,7 +27,7 @@ pub(crate) fn judge<'a>(
 
 fn program<'a>(pte: &Pte<'a>, constants: &Constants, out: &mut Findings) -> ExternalTensors<'a> {
     container::check(pte, out);
-    keys::check(pte, out);
+    named_data::check(pte, out);
     let mut layouts = ExpectedLayouts::default();
     for (nth, view) in method::distinct(pte) {
         let plan = Plan::new(pte, nth, view).with_constants(constants);
@@ -43,6 +45,6 @@ fn program<'a>(pte: &Pte<'a>, constants: &Constants, out: &mut Findings) -> Exte
 }
 
 fn data_file(ptd: &Ptd<'_>, out: &mut Findings) {
-    data::check(ptd, out);
+    data_file::check(ptd, out);
     layout::ptd(ptd, out);
 }

@@ -98,8 +98,7 @@ pub(super) struct Graph {
     /// Draw constants as nodes, and not in the calls that use them.
     #[arg(long)]
     constants: bool,
-    /// Open the delegates of XNNPACK, Vulkan, TOSA, MLX, Core ML, Ethos-U, VGF and the native backend:
-    /// draw the nodes of their payloads.
+    /// Open the delegates whose graphs are known (docs/limits.md): draw the nodes of their payloads.
     #[arg(long)]
     payloads: bool,
     /// Instructions and nodes of payloads that are drawn at most; JSON has no limit.

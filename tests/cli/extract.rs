@@ -8,6 +8,7 @@ use super::{LINEAR, append_run, good, json, pte, run, sha256, text};
 use crate::support::build::file;
 use crate::support::files;
 use crate::support::snapshot::assert_snapshot;
+use crate::support::thinned;
 
 /// `tensors --hash` lists the hash of the bytes that `extract` writes.
 #[test]
@@ -15,7 +16,7 @@ fn extracted_bytes_have_the_listed_hash() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("part");
     let mut compared = 0;
-    for path in files::samples() {
+    for path in files::some_samples() {
         let path = path.to_str().unwrap();
         let listed = json(&["tensors", "--hash", "--json", path]);
         let rows = listed["tensors"].as_array().unwrap();
@@ -40,7 +41,7 @@ fn extracted_bytes_have_the_listed_hash() {
             compared += 1;
         }
     }
-    assert!(compared > 100, "{compared}");
+    assert!(compared * thinned(3) > 100, "{compared}");
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn every_instruction_is_in_the_picture() {
         println!("skipped: whether Graphviz reads it, since there is no dot");
     }
     let mut instructions = 0;
-    for path in files::samples() {
+    for path in files::some_samples() {
         let path = path.to_str().unwrap();
         if path.ends_with(".ptd") {
             continue;
@@ -75,7 +75,7 @@ fn every_instruction_is_in_the_picture() {
             graphviz_reads(&dot, path);
         }
     }
-    assert!(instructions > 300, "{instructions}");
+    assert!(instructions * thinned(3) > 300, "{instructions}");
 }
 
 /// A value that decides a branch, or that several instructions write, is one node. Each writer has
@@ -229,7 +229,7 @@ fn a_part_is_drawn() {
 #[test]
 fn a_part_has_both_ends_of_its_edges() {
     let mut edges = 0;
-    for path in files::samples() {
+    for path in files::some_samples() {
         let path = path.to_str().unwrap();
         if path.ends_with(".ptd") {
             continue;
@@ -257,7 +257,7 @@ fn a_part_has_both_ends_of_its_edges() {
             }
         }
     }
-    assert!(edges > 500, "{edges}");
+    assert!(edges * thinned(3) > 500, "{edges}");
 }
 
 /// With --simplify, a permute is left out, and its result is joined with its input. A tensor that
@@ -565,7 +565,7 @@ fn the_tensors_of_a_list_are_operands_of_the_node() {
 fn edges_of_open_delegates_join_drawn_nodes() {
     let graphviz = Command::new("dot").arg("-V").output().is_ok();
     let mut opened = 0;
-    for path in files::samples() {
+    for path in files::some_samples() {
         let path = path.to_str().unwrap();
         if path.ends_with(".ptd") {
             continue;
@@ -591,7 +591,7 @@ fn edges_of_open_delegates_join_drawn_nodes() {
             }
         }
     }
-    assert!(opened > 10, "{opened}");
+    assert!(opened * thinned(3) > 10, "{opened}");
 }
 
 /// A payload that many calls share is in the JSON once. In a picture, it counts once for each call.

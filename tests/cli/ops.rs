@@ -7,6 +7,7 @@ use crate::support::build;
 use crate::support::files;
 use crate::support::fixture::Fixture;
 use crate::support::snapshot::assert_snapshot;
+use crate::support::thinned;
 
 /// Text, JSON and YAML for simple calls, unknown operators, lists, strings and delegates. The YAML has the
 /// same bytes as that of upstream's gen_oplist.
@@ -35,7 +36,7 @@ fn ops_lists_operators_and_backends() {
 #[test]
 fn ops_and_info_count_the_same_calls() {
     let mut operators = 0;
-    for path in files::samples() {
+    for path in files::some_samples() {
         let path = path.to_str().unwrap();
         if path.ends_with(".ptd") {
             continue;
@@ -58,7 +59,7 @@ fn ops_and_info_count_the_same_calls() {
         assert_eq!(good(&["ops", path, "--against", list]), "", "{path}");
         operators += sum.len();
     }
-    assert!(operators > 100, "{operators}");
+    assert!(operators * thinned(3) > 100, "{operators}");
 }
 
 /// Operators that no call uses have no kernels, long names are marked as keys, and names that a reader of YAML would

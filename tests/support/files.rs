@@ -32,6 +32,11 @@ pub fn samples() -> Vec<PathBuf> {
     found
 }
 
+/// Returns the samples for a test that takes long: each third one in a build with debug assertions.
+pub fn some_samples() -> Vec<PathBuf> {
+    samples().into_iter().step_by(crate::thinned(3)).collect()
+}
+
 /// Returns the folder of the larger corpus, with reference decodings; prints a note if there is none.
 pub fn corpus() -> Option<PathBuf> {
     match std::env::var_os("PTE_CORPUS") {

@@ -6,7 +6,7 @@ use core::ops::Range;
 use sha2::{Digest, Sha256};
 
 use super::NAMED_KEY_DIGEST;
-use crate::data;
+use crate::data_file;
 use crate::report::Findings;
 use pte_core::file::source::Source;
 use pte_core::handle::OpenError;
@@ -52,7 +52,7 @@ pub(crate) fn judge<S: Source>(
         };
         let path = || match file {
             File::Pte(_) => path!["program", "named_data", nth].into(),
-            File::Ptd(ptd) => data::path(ptd, nth),
+            File::Ptd(ptd) => data_file::path(ptd, nth),
         };
         out.find(&NAMED_KEY_DIGEST, range.start, path, || message);
     }

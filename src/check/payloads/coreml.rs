@@ -53,8 +53,10 @@ rules! {
         Refuses ["11.12"];
 }
 
-pub(super) const JUDGED: BackendRules =
-    BackendRules { unreadable: &COREML_ARCHIVE, ..BackendRules::of(Backend::CoreMl, RULES, judge) };
+pub(super) const JUDGED: BackendRules = BackendRules {
+    unreadable: &COREML_ARCHIVE,
+    ..BackendRules::of(Backend::CoreMl, RULES, judge).with_requested_keys()
+};
 
 /// Judges a payload. Every fault is a finding of the rules here, unless the payload has no delegate to report it at.
 fn judge(

@@ -37,11 +37,8 @@ rules! {
         Misreads ["11.13"];
 }
 
-pub(super) const JUDGED: BackendRules = BackendRules {
-    unreadable: &ETHOSU_STREAM,
-    has_keys: false,
-    ..BackendRules::of(Backend::EthosU, RULES, judge)
-};
+pub(super) const JUDGED: BackendRules =
+    BackendRules { unreadable: &ETHOSU_STREAM, ..BackendRules::of(Backend::EthosU, RULES, judge) };
 
 /// Judges a payload.
 fn judge(

@@ -139,7 +139,8 @@ impl Counts {
     }
 }
 
-pub(super) const JUDGED: BackendRules = BackendRules::of(Backend::Mlx, RULES, judge);
+pub(super) const JUDGED: BackendRules =
+    BackendRules::of(Backend::Mlx, RULES, judge).with_requested_keys();
 
 /// Judges a payload: its header and its graph, and then the calls of its delegates.
 fn judge(

@@ -41,7 +41,8 @@ rules! {
         Refuses ["11.8"];
 }
 
-pub(super) const JUDGED: BackendRules = BackendRules::of(Backend::Native, RULES, judge);
+pub(super) const JUDGED: BackendRules =
+    BackendRules::of(Backend::Native, RULES, judge).with_requested_keys();
 
 /// Judges a payload.
 fn judge(

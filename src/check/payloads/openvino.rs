@@ -34,7 +34,8 @@ rules! {
         Refuses ["11.15"];
 }
 
-pub(super) const JUDGED: BackendRules = BackendRules::of(Backend::OpenVino, RULES, judge);
+pub(super) const JUDGED: BackendRules =
+    BackendRules::of(Backend::OpenVino, RULES, judge).with_requested_keys();
 
 /// Judges a payload, and then the calls of its delegates.
 fn judge(

@@ -52,8 +52,10 @@ const HEADER: u64 = 20;
 /// The name of the section that is a context binary with a signature.
 const CONTEXT: &str = "context binary";
 
-pub(super) const JUDGED: BackendRules =
-    BackendRules { unreadable: &QNN_PAYLOAD, ..BackendRules::of(Backend::Qnn, RULES, judge) };
+pub(super) const JUDGED: BackendRules = BackendRules {
+    unreadable: &QNN_PAYLOAD,
+    ..BackendRules::of(Backend::Qnn, RULES, judge).with_requested_keys()
+};
 
 /// Judges a payload, and then the calls of its delegates.
 fn judge(

@@ -73,7 +73,7 @@ rules! {
 
 pub(super) const JUDGED: BackendRules = BackendRules {
     unreadable: &PAYLOAD_STRUCTURE,
-    ..BackendRules::of(Backend::Tosa, RULES, judge)
+    ..BackendRules::of(Backend::Tosa, RULES, judge).with_requested_keys()
 };
 
 /// Judges a payload.

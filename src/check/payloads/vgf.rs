@@ -79,7 +79,8 @@ rules! {
         Refuses ["11.14"];
 }
 
-pub(super) const JUDGED: BackendRules = BackendRules::of(Backend::Vgf, RULES, judge);
+pub(super) const JUDGED: BackendRules =
+    BackendRules::of(Backend::Vgf, RULES, judge).with_requested_keys();
 
 /// Judges a payload, and then the calls of its delegates.
 fn judge(

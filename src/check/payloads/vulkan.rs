@@ -94,7 +94,8 @@ rules! {
         Ignores ["11.11"];
 }
 
-pub(super) const JUDGED: BackendRules = BackendRules::of(Backend::Vulkan, RULES, judge);
+pub(super) const JUDGED: BackendRules =
+    BackendRules::of(Backend::Vulkan, RULES, judge).with_requested_keys();
 
 /// A graph that is being judged, and the place of its findings.
 struct Site<'s, 'p> {

@@ -176,7 +176,8 @@ pub(super) struct Judged<'p> {
     values: Values<'p>,
 }
 
-pub(super) const JUDGED: BackendRules = BackendRules::of(Backend::Xnnpack, RULES, judge);
+pub(super) const JUDGED: BackendRules =
+    BackendRules::of(Backend::Xnnpack, RULES, judge).with_requested_keys();
 
 /// Judges a payload: its header and its graph, and then the calls of its delegates.
 fn judge(

@@ -134,9 +134,8 @@ impl PayloadGraph {
     /// Returns the graphs of a program's payloads, in the order of their delegates. A payload that
     /// several delegates share has one graph.
     ///
-    /// The graphs of XNNPACK, Vulkan, TOSA, MLX, Core ML, Ethos-U, VGF and the native backend are known. Payloads of
-    /// other backends, and payloads that cannot be read, are left out. If graphs overlap and together have
-    /// more bytes than the file, the last of them are left out too.
+    /// Payloads of backends whose graph is not known (docs/limits.md), and payloads that cannot be read, are left
+    /// out. If graphs overlap and together have more bytes than the file, the last of them are left out too.
     ///
     /// # Errors
     ///
