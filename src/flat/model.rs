@@ -230,6 +230,16 @@ pub fn checked<'t>(
     }
 }
 
+/// Adds the field `name` to the path of an error.
+pub fn within<T>(result: Result<T, TreeError>, name: &'static str) -> Result<T, TreeError> {
+    result.map_err(|error| error.within(PathComponent::Field(name)))
+}
+
+/// Returns a number as a value.
+pub fn number<T: Scalar>(number: Option<T>) -> Option<FieldValue<'static>> {
+    number.map(|number| FieldValue::Number(number.to_number()))
+}
+
 /// Returns the string of a field.
 pub fn string_of(
     value: Option<FieldValue<'_>>,

@@ -1,5 +1,6 @@
 //! Tables that can be written one at a time, without a tree of all of them in memory.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
 
@@ -86,6 +87,67 @@ struct ProvenList<'a> {
 /// Calls `visit` with each present field of a view.
 pub fn visit_view<'a, T: Table<'a>>(table: T, visit: &mut Visit<'_>) -> ControlFlow<()> {
     Proven { raw: table.raw(), desc: T::DESC }.visit(visit)
+}
+
+/// A field that [`Node::visit`] of a struct comes to.
+type Field = Option<&'static FieldDesc>;
+
+/// Calls `visit` with what a struct has in a field, if there is anything.
+fn visit_some(field: Field, held: Option<Held<'_>>, visit: &mut Visit<'_>) -> ControlFlow<()> {
+    match (field, held) {
+        (Some(field), Some(held)) => visit(field, held),
+        _ => ControlFlow::Continue(()),
+    }
+}
+
+/// Calls `visit` with a number of a struct.
+pub fn visit_number<T: Scalar>(
+    field: Field,
+    number: Option<T>,
+    visit: &mut Visit<'_>,
+) -> ControlFlow<()> {
+    visit_some(field, number.map(|number| Held::Number(number.to_number())), visit)
+}
+
+/// Calls `visit` with a string of a struct.
+pub fn visit_text(field: Field, text: &Option<String>, visit: &mut Visit<'_>) -> ControlFlow<()> {
+    visit_some(field, text.as_deref().map(Held::Str), visit)
+}
+
+/// Calls `visit` with a table of a struct.
+pub fn visit_table<N: Node>(
+    field: Field,
+    table: Option<&N>,
+    visit: &mut Visit<'_>,
+) -> ControlFlow<()> {
+    visit_some(field, table.map(|table| Held::Table(table)), visit)
+}
+
+/// Calls `visit` with a vector of numbers of a struct.
+pub fn visit_numbers<T: Scalar>(
+    field: Field,
+    numbers: &Option<Vec<T>>,
+    visit: &mut Visit<'_>,
+) -> ControlFlow<()> {
+    visit_some(field, numbers.as_ref().map(|numbers| Held::Numbers(numbers)), visit)
+}
+
+/// Calls `visit` with a vector of strings of a struct.
+pub fn visit_texts(
+    field: Field,
+    texts: &Option<Vec<String>>,
+    visit: &mut Visit<'_>,
+) -> ControlFlow<()> {
+    visit_some(field, texts.as_ref().map(|texts| Held::Strs(texts)), visit)
+}
+
+/// Calls `visit` with a vector of tables of a struct.
+pub fn visit_tables<N: Node>(
+    field: Field,
+    tables: &Option<Vec<N>>,
+    visit: &mut Visit<'_>,
+) -> ControlFlow<()> {
+    visit_some(field, tables.as_ref().map(|tables| Held::Tables(tables)), visit)
 }
 
 impl Proven<'_> {

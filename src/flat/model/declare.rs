@@ -32,7 +32,7 @@ macro_rules! __model_model {
         pub mod model {
             use super::*;
             use $crate::desc::declare::plain;
-            use $crate::model::{checked, model, scalars};
+            use $crate::model::{checked, model, number, scalars};
             // Traits by another name: a table may have theirs.
             use $crate::model::{FromView as _, Model as _};
             use $crate::view::Scalar as _;
@@ -141,7 +141,7 @@ macro_rules! __model_model {
                             $( $crate::model::declare::values!(self.$f, $RV) )?
                             $( $crate::model::declare::value!(self.$f, $N) )?
                             $( self.$f.as_ref().map($FU::to_value).transpose()? )?
-                            $( self.$f.map(|number: $O| $crate::tree::FieldValue::Number(number.to_number())) )?
+                            $( number::<$O>(self.$f) )?
                             $( Some($crate::tree::FieldValue::Number(<$S>::to_number(self.$f))) )?
                         ),* ])
                     }
@@ -154,10 +154,10 @@ macro_rules! __model_model {
                         let mut object = checked(object, Self::DESC, ledger)?;
                         Ok(Self { $(
                             $f: $crate::model::declare::held!(
-                                object.take(plain(stringify!($f))), ledger,
+                                object, plain(stringify!($f)), ledger,
                                 $( & $R )? $( [$SV] )? $( [& $RV] )? $( ^ $N )? $( @ $FU )? $( ? $O )?
                                 $( $S $default )?
-                            ).map_err(|error| error.within($crate::PathComponent::Field(plain(stringify!($f)))))?,
+                            ),
                         )* })
                     }
                 }
@@ -194,13 +194,11 @@ macro_rules! __model_model {
                     #[allow(unused_variables, unused_mut, reason = "a table may have no fields")]
                     fn visit(&self, visit: &mut $crate::node::Visit<'_>) -> core::ops::ControlFlow<()> {
                         let mut fields = Self::DESC.fields.iter();
-                        $( if let Some(field) = fields.next() {
-                            $crate::model::declare::visited!(
-                                self.$f, field, visit,
-                                $( & $R )? $( [$SV] )? $( [& $RV] )? $( ^ $N )? $( @ $FU )? $( ? $O )?
-                                $( $S )?
-                            );
-                        } )*
+                        $( $crate::model::declare::visited!(
+                            self.$f, fields.next(), visit,
+                            $( & $R )? $( [$SV] )? $( [& $RV] )? $( ^ $N )? $( @ $FU )? $( ? $O )?
+                            $( $S )?
+                        )?; )*
                         core::ops::ControlFlow::Continue(())
                     }
                 }
@@ -291,82 +289,70 @@ macro_rules! __model_taken {
 #[macro_export]
 #[doc(hidden)]
 macro_rules! __model_visited {
-    ($value:expr, $field:ident, $visit:ident, & str) => {
-        if let Some(text) = &$value {
-            $visit($field, $crate::node::Held::Str(text))?;
+    ($value:expr, $field:expr, $visit:ident, & str) => {
+        $crate::node::visit_text($field, &$value, $visit)
+    };
+    ($value:expr, $field:expr, $visit:ident, & $R:ident) => {
+        $crate::node::visit_table($field, $value.as_ref(), $visit)
+    };
+    ($value:expr, $field:expr, $visit:ident, [$SV:ident]) => {
+        $crate::node::visit_numbers($field, &$value, $visit)
+    };
+    ($value:expr, $field:expr, $visit:ident, [& str]) => {
+        $crate::node::visit_texts($field, &$value, $visit)
+    };
+    ($value:expr, $field:expr, $visit:ident, [& $RV:ident]) => {
+        $crate::node::visit_tables($field, &$value, $visit)
+    };
+    ($value:expr, $field:expr, $visit:ident, ^ $N:ident) => {
+        $crate::node::visit_table($field, $value.as_deref(), $visit)
+    };
+    ($value:expr, $field:expr, $visit:ident, ? $O:ident) => {
+        $crate::node::visit_number($field, $value, $visit)
+    };
+    ($value:expr, $field:expr, $visit:ident, @ $FU:ident) => {
+        match ($field, &$value) {
+            (Some(field), Some(member)) => member.visit(field, $visit),
+            _ => core::ops::ControlFlow::Continue(()),
         }
     };
-    ($value:expr, $field:ident, $visit:ident, & $R:ident) => {
-        if let Some(table) = &$value {
-            $visit($field, $crate::node::Held::Table(table))?;
-        }
-    };
-    ($value:expr, $field:ident, $visit:ident, [$SV:ident]) => {
-        if let Some(numbers) = &$value {
-            $visit($field, $crate::node::Held::Numbers(numbers))?;
-        }
-    };
-    ($value:expr, $field:ident, $visit:ident, [& str]) => {
-        if let Some(texts) = &$value {
-            $visit($field, $crate::node::Held::Strs(texts))?;
-        }
-    };
-    ($value:expr, $field:ident, $visit:ident, [& $RV:ident]) => {
-        if let Some(tables) = &$value {
-            $visit($field, $crate::node::Held::Tables(tables))?;
-        }
-    };
-    ($value:expr, $field:ident, $visit:ident, ^ $N:ident) => {
-        if let Some(table) = &$value {
-            $visit($field, $crate::node::Held::Table(&**table))?;
-        }
-    };
-    ($value:expr, $field:ident, $visit:ident, ? $O:ident) => {
-        if let Some(number) = $value {
-            $visit($field, $crate::node::Held::Number(number.to_number()))?;
-        }
-    };
-    ($value:expr, $field:ident, $visit:ident, @ $FU:ident) => {
-        if let Some(member) = &$value {
-            member.visit($field, $visit)?;
-        }
-    };
-    ($value:expr, $field:ident, $visit:ident, $S:ident) => {
-        $visit($field, $crate::node::Held::Number($value.to_number()))?;
+    ($value:expr, $field:expr, $visit:ident, $S:ident) => {
+        $crate::node::visit_number($field, Some($value), $visit)
     };
 }
 
 #[macro_export]
 #[doc(hidden)]
 macro_rules! __model_held {
-    ($value:expr, $ledger:ident, & str) => {
-        $crate::model::string_of($value, $ledger)
+    ($object:ident, $name:expr, $ledger:ident, & str) => {
+        $crate::model::within($crate::model::string_of($object.take($name), $ledger), $name)?
     };
-    ($value:expr, $ledger:ident, & $R:ident) => {
-        $crate::model::table_of::<$R>($value, $ledger)
+    ($object:ident, $name:expr, $ledger:ident, & $R:ident) => {
+        $crate::model::within($crate::model::table_of::<$R>($object.take($name), $ledger), $name)?
     };
-    ($value:expr, $ledger:ident, [$SV:ident]) => {
-        $crate::model::scalars_of::<$SV>($value, $ledger)
+    ($object:ident, $name:expr, $ledger:ident, [$SV:ident]) => {
+        $crate::model::within(
+            $crate::model::scalars_of::<$SV>($object.take($name), $ledger),
+            $name,
+        )?
     };
-    ($value:expr, $ledger:ident, [& str]) => {
-        $crate::model::strings_of($value, $ledger)
+    ($object:ident, $name:expr, $ledger:ident, [& str]) => {
+        $crate::model::within($crate::model::strings_of($object.take($name), $ledger), $name)?
     };
-    ($value:expr, $ledger:ident, [& $RV:ident]) => {
-        $crate::model::tables_of::<$RV>($value, $ledger)
+    ($object:ident, $name:expr, $ledger:ident, [& $RV:ident]) => {
+        $crate::model::within($crate::model::tables_of::<$RV>($object.take($name), $ledger), $name)?
     };
-    ($value:expr, $ledger:ident, ^ $N:ident) => {
-        $crate::model::nested_of::<$N>($value, $ledger)
+    ($object:ident, $name:expr, $ledger:ident, ^ $N:ident) => {
+        $crate::model::within($crate::model::nested_of::<$N>($object.take($name), $ledger), $name)?
     };
-    ($value:expr, $ledger:ident, ? $O:ident) => {
-        Ok::<_, $crate::model::TreeError>($crate::model::number_of::<$O>($value))
+    ($object:ident, $name:expr, $ledger:ident, ? $O:ident) => {
+        $crate::model::number_of::<$O>($object.take($name))
     };
-    ($value:expr, $ledger:ident, @ $FU:ident) => {
-        $FU::of($value, $ledger)
+    ($object:ident, $name:expr, $ledger:ident, @ $FU:ident) => {
+        $crate::model::within($FU::of($object.take($name), $ledger), $name)?
     };
-    ($value:expr, $ledger:ident, $S:ident $default:expr) => {
-        Ok::<_, $crate::model::TreeError>(
-            $crate::model::number_of::<$S>($value).unwrap_or($default),
-        )
+    ($object:ident, $name:expr, $ledger:ident, $S:ident $default:expr) => {
+        $crate::model::number_of::<$S>($object.take($name)).unwrap_or($default)
     };
 }
 
