@@ -11,8 +11,8 @@ use heck::{ToSnakeCase, ToUpperCamelCase};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use pte::flat::desc::{FieldDesc, Kind, Schema, TableDesc};
-use pte::schema::{
+use pte_flat::desc::{FieldDesc, Kind, Schema, TableDesc};
+use pte_schema::{
     bundled_program, etdump, flat_tensor, flat_tensor_legacy, mlx, native, program, tosa, vulkan,
     xnnpack,
 };
@@ -37,7 +37,7 @@ fn main() {
 fn schema(out: &Path, name: &str, schema: &Schema) {
     judge(out, name, schema);
     let mut text = String::new();
-    pte::flat::fbs::write(schema, &mut text).expect("a string takes text");
+    pte_flat::fbs::write(schema, &mut text).expect("a string takes text");
     // For planus this is the word that declares an attribute, also where a field has the name.
     let text = text.replace(" attribute:", " attribute_:");
     let file = out.join(format!("{name}.fbs"));

@@ -13,6 +13,7 @@ use crate::support::json::dump;
 
 mod constants;
 mod contracts;
+mod coreml;
 mod dataflow;
 mod ethosu;
 mod fixtures;

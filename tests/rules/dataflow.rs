@@ -17,7 +17,8 @@ mod repeated;
 /// and data; `k`, constant; and lists.
 ///
 /// `a'` and `ix'` are where `a` is, `far` is 4 GB behind it, and `big` reaches that far. `deep` and
-/// `deeper` are where `a` is, with 16 and 17 dimensions. `w` has no data; `dyn` and `view` are DYNAMIC_BOUND.
+/// `deeper` are where `a` is, with 16 and 17 dimensions. `w` has no data; `dyn`, `view` and `wide`, of two floats,
+/// are DYNAMIC_BOUND.
 const VALUES: &[(&str, &str)] = &[
     ("i", "Int"),
     ("j", "Int"),
@@ -68,6 +69,8 @@ const VALUES: &[(&str, &str)] = &[
     ("scale", "DOUBLE 128 1"),
     ("scale'", "DOUBLE 0 1"),
     ("point", "LONG 136 1"),
+    ("wide", "FLOAT? 160 2"),
+    ("[wide]", "TensorList wide"),
 ];
 
 /// Returns the broken rules of a program, each with the instruction, input or output; Notes are left out.

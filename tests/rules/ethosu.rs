@@ -3,7 +3,7 @@
 use pte::{Check, Pte};
 use serde_json::json;
 
-use super::fixtures::{is_broken, judge};
+use super::fixtures::{is_broken, judge, place, with_payload};
 use crate::support::fixture::Fixture;
 
 /// The scratch memory that an average of 48 bytes needs: 48 bytes for its input, and 48 for its output.
@@ -11,21 +11,11 @@ const NEEDED: u32 = 96;
 
 /// Returns the good program of `ethosu-memory` with another scratch memory, after a change of its payload.
 fn program(scratch: u32, change: impl FnOnce(&mut Vec<u8>)) -> Fixture {
-    let Fixture(mut program) = Fixture::read("ethosu-memory.good").unwrap();
-    let hex = program["data"][0]["hex"].as_str().unwrap();
-    let byte = |at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
-    let mut payload: Vec<u8> = (0..hex.len()).step_by(2).map(byte).collect();
-    let at = place(&payload, &NEEDED.to_le_bytes()[..]);
-    payload[at..at + 4].copy_from_slice(&scratch.to_le_bytes());
-    change(&mut payload);
-    let hex: String = payload.iter().map(|byte| format!("{byte:02x}")).collect();
-    program["data"] = json!([{ "hex": hex }]);
-    Fixture(program)
-}
-
-/// Returns where `part` first is in `bytes`.
-fn place(bytes: &[u8], part: &[u8]) -> usize {
-    bytes.windows(part.len()).position(|window| window == part).expect("the part is there")
+    with_payload("ethosu-memory.good", |payload| {
+        let at = place(payload, &NEEDED.to_le_bytes()[..]);
+        payload[at..at + 4].copy_from_slice(&scratch.to_le_bytes());
+        change(payload);
+    })
 }
 
 /// The command of the operation, in front of the command that ends the stream.

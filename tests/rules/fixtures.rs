@@ -13,6 +13,7 @@ use std::fs;
 use pte::check::{Checker, NEWEST, Policy, RULES, Report, Rule, RuntimeBuild};
 use pte::operators::selected::SelectedOperators;
 use pte::{Handle, Limits, OpenError, Ptd};
+use serde_json::json;
 
 use crate::support::build;
 use crate::support::fixture::{Fixture, Parts, folder};
@@ -126,4 +127,21 @@ fn list(report: &Report) -> Vec<(String, String)> {
             (finding.rule.id.into(), format!("{inside}{path}: {}", finding.message))
         })
         .collect()
+}
+
+/// Returns a fixture whose payload is given as hexadecimal digits, after a change of the payload.
+pub(super) fn with_payload(name: &str, change: impl FnOnce(&mut Vec<u8>)) -> Fixture {
+    let Fixture(mut program) = Fixture::read(name).unwrap();
+    let hex = program["data"][0]["hex"].as_str().unwrap();
+    let byte = |at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
+    let mut payload: Vec<u8> = (0..hex.len()).step_by(2).map(byte).collect();
+    change(&mut payload);
+    let hex: String = payload.iter().map(|byte| format!("{byte:02x}")).collect();
+    program["data"] = json!([{ "hex": hex }]);
+    Fixture(program)
+}
+
+/// Returns where `part` first is in `bytes`.
+pub(super) fn place(bytes: &[u8], part: &[u8]) -> usize {
+    bytes.windows(part.len()).position(|window| window == part).expect("the part is there")
 }

@@ -171,3 +171,29 @@ fn zero_points_of_floats_are_zero() {
         is_broken(&found(number.to_le_bytes()), "tosa-constant", "NEGATE");
     }
 }
+
+/// The sizes of an argument are compared where both sides are known before a run.
+#[test]
+fn an_argument_has_the_bytes_of_its_tensor() {
+    let called = |change: fn(&mut Value)| {
+        let Fixture(mut program) = Fixture::read("base/tosa").unwrap();
+        program["root"]["execution_plan"][0]["values"][1]["val"]["sizes"] = json!([2, 2]);
+        change(&mut program);
+        judge(&Fixture(program))
+    };
+    is_broken(&called(|_| {}), "tosa-call", "has 16 bytes, and the graph's tensor 24");
+    let dynamic = called(|program| {
+        let value = &mut program["root"]["execution_plan"][0]["values"][1]["val"];
+        value["shape_dynamism"] = json!("DYNAMIC_BOUND");
+    });
+    assert_eq!(dynamic, []);
+    let unranked = called(|program| {
+        let tensors = &mut block(&mut program["data"][0]["tosa"])["tensors"];
+        for tensor in tensors.as_array_mut().unwrap() {
+            if tensor["name"] == "sum" {
+                tensor["is_unranked"] = json!(true);
+            }
+        }
+    });
+    assert_eq!(unranked, []);
+}

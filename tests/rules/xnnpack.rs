@@ -12,6 +12,7 @@ mod constants;
 mod layers;
 mod operators;
 mod order;
+mod packed;
 mod values;
 
 /// Returns the rules that a file breaks, with the messages.

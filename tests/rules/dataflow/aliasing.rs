@@ -31,6 +31,7 @@ fn outputs_share_no_bytes_with_inputs() {
         // A tensor whose shape alone is read, and one whose memory is elsewhere now.
         (&["aten::full_like.out a' i n a a"], &[]),
         (&["executorch_prim::et_view.default b (i) a'", "aten::add.out a' c i a a"], &[]),
+        (&["executorch_prim::et_view.default a' (i) b", "aten::add.out b c i a a"], &[]),
         (&["move a b", "aten::add.out a' c i b b"], &["args-overlap 1"]),
         (&["move a b", "aten::add.out a c i b b"], &[]),
     ]);

@@ -1,6 +1,6 @@
 //! Numbers that calls compute or read from tensors.
 
-use super::{COMPARE, all};
+use super::{COMPARE, all, findings};
 
 /// The dtype of the tensor decides the kind of the number that is read from it.
 #[test]
@@ -66,6 +66,24 @@ fn a_second_run_meets_what_the_first_has_computed() {
             &["kernel-shape 0"],
         ),
     ]);
+}
+
+/// A call may resize a tensor that is not static, on one path, by another index, or in a list.
+#[test]
+fn sizes_are_those_of_the_file_until_a_call_may_change_them() {
+    let less = "executorch_prim::sub.Scalar j i j";
+    let none = ["aten::sym_size.int wide zero j", less, less, "executorch_prim::mod.int i j y"];
+    let behind = |lines: &[&'static str]| findings(&[lines, &none].concat());
+    let write = "aten::relu.out a wide wide";
+    assert_eq!(behind(&[]), ["kernel-number 3"]);
+    assert_eq!(behind(&[write]), [""; 0]);
+    assert_eq!(behind(&[COMPARE, "jump g 3", write]), [""; 0]);
+    assert_eq!(behind(&[COMPARE, "jump g 3", "aten::relu.out b dyn dyn"]), ["kernel-number 6"]);
+    assert_eq!(
+        behind(&[COMPARE, "jump g 3", "move wide dyn", "aten::relu.out b dyn dyn"]),
+        [""; 0]
+    );
+    assert_eq!(behind(&["aten::unbind_copy.int_out out zero [wide] [wide]"]), [""; 0]);
 }
 
 /// No exporter computes a dimension, and the kernel aborts at one that is out of range.
