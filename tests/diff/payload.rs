@@ -267,6 +267,26 @@ fn named_constants_are_those_that_the_runtime_finds() {
     assert_eq!(diff(&image, &renamed).count(Class::Delegates), 1);
 }
 
+/// Of equal keys of a program, runtimes take the first.
+#[test]
+fn a_second_data_of_a_key_is_no_data_of_a_payload() {
+    let before = sample("xnn_mixed.pte");
+    let ranges: Vec<_> =
+        Pte::read(&before).unwrap().named_data().map(|(_, range)| range.unwrap()).collect();
+    let len = |nth: usize| ranges[nth].end - ranges[nth].start;
+    let other = (1..ranges.len()).find(|&nth| len(nth) == len(0)).unwrap();
+    let delegates = |place: usize| {
+        let after = super::changed(&before, |model| {
+            let named = model.root.named_data.as_mut().unwrap();
+            let mut second = named[0].clone();
+            second.segment_index = named[other].segment_index;
+            named.insert(place, second);
+        });
+        diff(&before, &after).count(Class::Delegates)
+    };
+    assert_eq!([delegates(ranges.len()), delegates(1), delegates(0)], [0, 0, 1]);
+}
+
 /// An added node does not hide a changed weight of another.
 #[test]
 fn constants_are_compared_beside_added_and_removed_nodes() {

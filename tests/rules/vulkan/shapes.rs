@@ -163,6 +163,12 @@ fn rows() -> Vec<(&'static str, Value, Value)> {
             json!([image, [3, 3], [1, 1], [1, 1], [2, 2], false]),
             json!([2, 8, 12, 13]),
         ),
+        // The last window ends where the image does. A list of one number is of both axes.
+        (
+            "aten.max_pool2d.default",
+            json!([t(json!([1, 1, 5, 5])), [3, 3], [2], [0], [1], true]),
+            json!([1, 1, 2, 2]),
+        ),
         // The last window would begin behind the padding in front.
         (
             "aten.max_pool2d.default",
@@ -342,6 +348,7 @@ fn arguments_that_fit_no_output_are_found() {
         ),
         ("aten.pixel_shuffle.default", json!([t(json!([2, 7, 4, 4])), 2]), json!([2, 1, 8, 8])),
         ("aten.max_pool2d.default", pool(json!([1, 1])), json!([1, 1, 1, 1])),
+        ("aten.view_copy.default", json!([t(json!([2, 3, 4])), [2, 12]]), json!([2, 12, 1])),
     ] {
         let messages = One::judged(name, &args, &output);
         let is_found = messages.len() == 1 && messages[0].contains("does not fit the arguments");
