@@ -2,7 +2,6 @@
 
 use core::ops::Range;
 
-#[cfg(feature = "alloc")]
 use crate::error::{Error, ErrorKind, PathComponent, Result};
 use crate::file::extents::{Extents, Part};
 use crate::file::header::{ExtendedHeader, Head};
