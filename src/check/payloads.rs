@@ -73,7 +73,8 @@ pub(crate) struct BackendRules {
     backend: Backend,
     /// The rules on the contents of the payloads.
     pub(crate) rules: &'static [&'static Rule],
-    /// Whether the keys that a payload requests are known: without, no key is said to be of no use.
+    /// Whether the judgement adds every key that a payload requests to [`Judge::requested`]. If not, no key is
+    /// reported as unused.
     has_keys: bool,
     /// The rule that a payload breaks if the backend cannot read it.
     unreadable: &'static Rule,
@@ -82,8 +83,8 @@ pub(crate) struct BackendRules {
 }
 
 impl BackendRules {
-    /// Returns the rules of a backend. What keys a payload requests is not known, and a payload that cannot be read
-    /// breaks `payload-unreadable`.
+    /// Returns the rules of a backend whose requested keys are not known. A payload that cannot be read breaks
+    /// `payload-unreadable`.
     const fn of(
         backend: Backend,
         rules: &'static [&'static Rule],
@@ -96,7 +97,7 @@ impl BackendRules {
         Self { backend, rules, has_keys: false, unreadable: &PAYLOAD_UNREADABLE, judge }
     }
 
-    /// The judgement adds every key that a payload requests to [`Judge::requested`].
+    /// Says that the requested keys are known.
     const fn with_requested_keys(self) -> Self {
         Self { has_keys: true, ..self }
     }

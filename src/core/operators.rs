@@ -85,6 +85,7 @@ pub fn operator_name(operator: Operator<'_>) -> UntrustedString {
     joined(operator.name().unwrap_or_default(), operator.overload().unwrap_or_default()).into()
 }
 
+/// Joins a name and its overload, which may be empty, by a point.
 fn joined(name: &str, overload: &str) -> String {
     let mut full =
         String::with_capacity(name.len().saturating_add(overload.len()).saturating_add(1));

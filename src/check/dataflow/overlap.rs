@@ -122,10 +122,12 @@ fn arguments_overlap<'a>(
 ) -> Option<BrokenRule> {
     let place = output.place.filter(|_| output.owner == output.id)?;
     let is_tensor = |kind: Kind| kind.needs_data() && kind.accepts(tag::Tensor);
-    let mut others = known.kernels.args(call)?.filter(|&(.., kind)| is_tensor(kind));
+    let mut others = known
+        .kernels
+        .args(call)?
+        .filter(|&(_, value, kind)| is_tensor(kind) && !known.is_tensor(value, output.id));
     others.find_map(|(_, value, _)| {
-        let is_output = known.is_tensor(value, output.id);
-        let input = if is_output { None } else { Located::of(known, value) }?;
+        let input = Located::of(known, value)?;
         (input.owner == input.id && input.place.is_some() && output.overlaps(&input)).then(|| {
             let (one, arena) = (output.index, place.memory_id);
             let message = format!("values {one} and {value} share bytes of arena {arena}");

@@ -30,7 +30,7 @@ fn named(values: &[Tensor<'_>], nodes: &[Value], keys: &[&str]) -> Value {
     program
 }
 
-/// Returns a convolution without a bias; `nodes` of it have ids of their own.
+/// Returns a convolution without a bias.
 fn convolution(
     operator: &str,
     [input, filter, output]: [u32; 3],
@@ -56,7 +56,7 @@ fn linear(ids: [u32; 4], flags: u32) -> Value {
     node
 }
 
-/// Groups divide the same filter otherwise.
+/// With other groups, the same filter is packed in another order.
 #[test]
 fn convolutions_of_other_groups_do_not_share_weights() {
     let two = |channels: u64, groups: u32| {

@@ -38,7 +38,8 @@ struct Layer {
 /// The layers of a graph.
 pub(super) struct GraphLayers<'k> {
     packed: &'k mut Packed,
-    /// The name of each of the graph's constants, once it was asked for; `None` for a constant without a key.
+    /// The name of each value's data, once it was asked for; `None` for data without a key. Not by constant: a graph
+    /// may list one constant more often than it has bytes for this.
     names: Vec<Option<Option<Name>>>,
 }
 
@@ -99,14 +100,16 @@ impl<'k> GraphLayers<'k> {
     /// Returns the name of the data of the value `id`, if the data is named.
     fn name(&mut self, site: &Site<'_, '_>, id: u32, values: &Values<'_>) -> Option<Name> {
         values.get(id)?.constant?;
-        let nth = site.tensor(values.index_of(id)?)?.constant_buffer_idx();
+        let nth = values.index_of(id)?;
         if self.names.is_empty() {
-            self.names = vec![None; site.root().constant_data()?.len()];
+            self.names = vec![None; values.all().len()];
             cost::charge(self.names.len());
         }
-        *self.names.get_mut(index(nth))?.get_or_insert_with(|| match site.graph.constant(nth) {
-            Ok(PayloadConstant::Named { key, .. }) => Some(Name::of(key)),
-            _ => None,
+        *self.names.get_mut(index(nth))?.get_or_insert_with(|| {
+            match site.graph.constant(site.tensor(nth)?.constant_buffer_idx()) {
+                Ok(PayloadConstant::Named { key, .. }) => Some(Name::of(key)),
+                _ => None,
+            }
         })
     }
 }
