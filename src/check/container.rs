@@ -29,7 +29,8 @@ rules! {
         "The file ends with its last segment."
         "Runtimes do not read what follows. It may be a signature, or anything else."
         "Cut the bytes off, or ask the writer of the file what they are."
-        Ignores ["7.7.1"];
+        Ignores ["7.7.1"]
+        untrusted_upload "Bytes that no runtime reads may hide something: a second file may be there.";
     SEGMENTS_OVERLAP = Warning "segments-overlap"
         "No two segments share bytes."
         "No writer does this: shared data is in one segment."
@@ -54,7 +55,8 @@ rules! {
         "Something refers to every segment that has bytes."
         "No writer does this: the purpose of the bytes is unknown, and no runtime reads them."
         "Ask the writer of the file what the segment is for, or leave it out."
-        Ignores ["7.7.3"];
+        Ignores ["7.7.3"]
+        untrusted_upload "Bytes that no runtime reads may hide something.";
     PROGRAM_VERSION = Error "program-version"
         "The program's version is 0."
         "Loading the program is refused."

@@ -32,27 +32,32 @@ rules! {
         "The bytes between the FlatBuffer and the segments are zero."
         "Every writer writes zeros: other bytes may have been hidden there."
         "Ask the writer of the file what these bytes are: no runtime reads them."
-        Ignores ["7.7.3", "9.1"];
+        Ignores ["7.7.3", "9.1"]
+        untrusted_upload "Bytes that no runtime reads may hide something.";
     CONTENT_EXECUTABLE = Note "content-executable"
         "No segment or payload begins like a program, an archive, a pickle or a script."
         "Some backends ship code; in an untrusted file it deserves a closer look."
         "Do not trust the file before you know what reads these bytes."
-        Ignores ["6.6"];
+        Ignores ["6.6"]
+        untrusted_upload "A model file is data: code in it may be run by a backend.";
     CONTENT_EMBEDDED = Note "content-embedded"
         "No program, archive, pickle or script lies inside a segment, a blob or a gap (in a scan of all bytes)."
         "Weights contain no such thing: it may have been hidden there."
         "Do not trust the file before you know what reads these bytes."
-        Ignores ["6.6", "9.1"];
+        Ignores ["6.6", "9.1"]
+        untrusted_upload "A model file is data: code anywhere in it may be run.";
     NAMED_KEY_DIGEST = Warning "named-key-digest"
         "A key of named data that is a SHA-256 is that of its data (in a scan of all bytes)."
         "Builds with XNNPACK's weights cache take equal keys for equal weights, in all models of a process."
         "Lower the model again, or give the data another key."
-        Misreads ["11.3"];
+        Misreads ["11.3"]
+        untrusted_upload "The data may replace the weights of another model in one process.";
     PAYLOAD_MAGIC = Warning "payload-magic"
         "A delegate's payload begins as those of its backend do."
         "The backend refuses it, or takes it for something else."
         "Lower the model again, or find out which backend the payload is for."
-        Refuses ["6.6", "7.4.21", "7.7.23", "10"];
+        Refuses ["6.6", "7.4.21", "7.7.23", "10"]
+        untrusted_upload "The payload is not what its backend reads.";
 }
 
 /// Judges the gaps between the segments of `file`, and the first 64 bytes of each segment and

@@ -23,7 +23,8 @@ rules! {
         "A .ptd is of the layout that is written since release 0.7."
         "Runtimes from 0.7 on read it as their own layout, and find nothing or garbage."
         "`pte convert` writes the current layout."
-        Misreads ["4.1", "4.3"];
+        Misreads ["4.1", "4.3"]
+        untrusted_upload "A current runtime reads the data file as another layout.";
     LAYOUT_SIZES_MISSING = Error "layout-sizes-missing"
         "The shape of named data has a list of sizes, which may be empty."
         "Asking for the shape reads through a null pointer."

@@ -50,7 +50,8 @@ rules! {
         "A delegate's backend is one of ExecuTorch's."
         "Only a runtime with that backend loads the method, and what its payload does is not known."
         "Ask the writer of the file which runtime has this backend."
-        Refuses ["7.4.14"];
+        Refuses ["7.4.14"]
+        untrusted_upload "What the payload does is not known.";
 }
 
 pub(super) fn check(plan: &Plan<'_, '_>, out: &mut Findings) {

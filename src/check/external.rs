@@ -57,7 +57,8 @@ rules! {
         "The .ptd files that a program needs are judged with it."
         "The runtime loads a method only with this data, and whether the data fits is not known."
         "Give the .ptd that was written with this program: `--with FILE` or `--with FOLDER`."
-        Refuses ["6.7", "7.7.21", "7.7.23"];
+        Refuses ["6.7", "7.7.21", "7.7.23"]
+        untrusted_upload "The data decides what the program does, and is not judged.";
     KEY_UNUSED = Note "key-unused"
         "Every tensor and blob of a .ptd is used by the program, as far as its delegates' payloads can be read."
         "It is loaded without need, or meant for another program."

@@ -13,7 +13,8 @@ rules! {
         "A file is a program or a data file, and not a bundled program, a payload, a package, a profile or an ETRecord."
         "Only a part of it is judged: the program in a bundle, the graph or the structure of others."
         "Of a bundle, check the program alone: `pte extract --bundled` writes it. Of others, trust the rest as you trust who made it."
-        Ignores ["10"];
+        Ignores ["10"]
+        untrusted_upload "Only a part of such a file is judged: the rest may be anything.";
 }
 
 /// Reports a file of another kind. The message `judged` names the part that is judged.

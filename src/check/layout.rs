@@ -41,7 +41,8 @@ rules! {
         "No table, vtable, string or vector lies inside the extended header."
         "No writer does this: the same bytes would have two meanings."
         "Do not trust the file before you know what reads these bytes."
-        Ignores ["1.5", "7.7.9"];
+        Ignores ["1.5", "7.7.9"]
+        untrusted_upload "Readers that know the header and readers that do not see different files.";
     OBJECT_SIZE_TOO_SMALL = Note "object-size-too-small"
         "A table's declared size covers its fields."
         "A Python builder of 2025 got it wrong; readers that trust it refuse such files."
@@ -51,7 +52,8 @@ rules! {
         "The bytes after the extended header are zero."
         "Every writer writes zeros: other bytes may have been hidden there."
         "Ask the writer of the file what these bytes are: no runtime reads them."
-        Ignores ["7.7.3"];
+        Ignores ["7.7.3"]
+        untrusted_upload "Bytes that no runtime reads may hide something.";
     TABLES_MANY = Warning "tables-many"
         "There are at most 1,000,000 tables, each counted as often as something refers to it."
         "The runtime's strict setting, InternalConsistency, gives up there and refuses the file."

@@ -36,7 +36,8 @@ rules! {
         "The arenas of a program have at most 4 times the bytes that its tensors reach, or at most 16 MiB more."
         "The loader allocates whole arenas, and most of this memory is not used."
         "Export the program again, or limit the memory of its loader."
-        Ignores ["6.2", "7.3.13", "7.7.18", "8.1 CVE-2025-30404"];
+        Ignores ["6.2", "7.3.13", "7.7.18", "8.1 CVE-2025-30404"]
+        untrusted_upload "A small file takes memory that it has no use for.";
     MEMORY_LIMIT = Error "memory-limit"
         "Loading a program allocates no more bytes than the caller allows."
         "A small file can ask for more memory than the machine has: the process is killed, or others are."

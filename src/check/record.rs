@@ -52,7 +52,8 @@ rules! {
         "No member of an ETRecord is a bare pickle."
         "Inspectors before release 1.3 unpickle it, which runs any code that the file has. Later ones refuse it."
         "Do not open the record before you know who made it."
-        Refuses ["10"];
+        Refuses ["10"]
+        untrusted_upload "An old inspector would run code of the file.";
 }
 
 /// The suffixes of the names of the members that belong to a graph.

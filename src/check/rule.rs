@@ -3,7 +3,7 @@
 use alloc::string::String;
 use core::fmt;
 
-use pte_core::release::{Facts, Release};
+use pte_core::release::{Exception, Release};
 
 /// A rule that a file may break.
 #[derive(Debug)]
@@ -24,6 +24,9 @@ pub struct Rule {
     pub runtime: Runtime,
     /// The evidence: sections of `docs/format.md`, which name upstream's files.
     pub rows: &'static [&'static str],
+    /// Why the preset [`UNTRUSTED_UPLOAD`](super::Preset::UNTRUSTED_UPLOAD) denies what the rule finds; `None` if it
+    /// does not.
+    pub untrusted_upload: Option<&'static str>,
 }
 
 /// A rule that is broken, and what is wrong.
@@ -57,13 +60,13 @@ pub enum Runtime {
 impl Rule {
     /// Returns whether the rule is an Error for `release`, although its own severity is lower.
     pub fn is_refused_by(&self, release: Release) -> bool {
-        Facts::of(release).refuses.contains(&self.id)
+        Exception::of(release).any(|one| one.is_refused && one.rule == self.id)
     }
 
     /// Returns whether the runtime of `release` accepts a file that breaks this rule, although
     /// newer releases do not.
     pub fn is_taken_by(&self, release: Release) -> bool {
-        Facts::of(release).accepts.contains(&self.id)
+        Exception::of(release).any(|one| !one.is_refused && one.rule == self.id)
     }
 }
 
@@ -121,6 +124,16 @@ macro_rules! help {
     };
 }
 
+/// Expands to an optional literal.
+macro_rules! option {
+    () => {
+        None
+    };
+    ($text:literal) => {
+        Some($text)
+    };
+}
+
 /// Declares the rules of one subject: a static for each, and the list of them.
 macro_rules! rules {
     ($subject:literal; $(
@@ -129,7 +142,8 @@ macro_rules! rules {
             $what:literal
             $why:literal
             $help:tt
-            $runtime:ident [$($row:literal),* $(,)?];
+            $runtime:ident [$($row:literal),* $(,)?]
+            $(untrusted_upload $upload:literal)?;
     )*) => {
         $(
             $(#[$meta])*
@@ -142,6 +156,7 @@ macro_rules! rules {
                 help: $crate::rule::help!($help),
                 runtime: $crate::rule::Runtime::$runtime,
                 rows: &[$($row),*],
+                untrusted_upload: $crate::rule::option!($($upload)?),
             };
         )*
 
@@ -150,4 +165,4 @@ macro_rules! rules {
     };
 }
 
-pub(super) use {help, rules};
+pub(super) use {help, option, rules};

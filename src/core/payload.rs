@@ -13,10 +13,14 @@ use crate::error::Result;
 use crate::foreign::{BUNDLED_PROGRAM, ET_DUMP};
 use crate::pte::Pte;
 use binrw::meta::ReadMagic;
+use flatbuffer::FlatBufferFormat;
+use graph::Detail;
+use model::Model;
 use pte_flat::bytes::len_of;
 use pte_flat::cost;
 use pte_schema as schema;
 use pte_schema::program::view::BackendDelegate;
+use sections::Reader as SectionsReader;
 
 mod bundle;
 pub mod command_stream;
@@ -34,12 +38,13 @@ mod model;
 mod native;
 pub mod openvino;
 mod place;
-pub mod qnn_options;
+pub mod qnn;
 mod read;
 mod sections;
 mod tables;
 mod tosa;
 mod unreadable;
+mod vendors;
 pub mod vgf;
 pub mod vulkan;
 #[cfg_attr(not(feature = "json"), expect(dead_code, reason = "the messages of Core ML"))]
@@ -57,32 +62,63 @@ pub use tables::{Tables, TablesPlace};
 pub use unreadable::Unreadable;
 pub use xnnpack::uses::ConstantUses;
 
-/// The backends whose payloads have known tables. The others have sections ([`Sections`]), or are opaque.
-static FLATBUFFER_FORMATS: [&flatbuffer::FlatBufferFormat; 5] =
-    [&xnnpack::form::FORMAT, &vulkan::FORMAT, &tosa::FORMAT, &native::FORMAT, &mlx::FORMAT];
-
-/// The backends whose payloads have a graph without such tables.
-static MODELS: &[&model::Model] = &[
-    &ethosu::MODEL,
-    &vgf::form::MODEL,
+/// The backends whose payloads are read, and how. Those of other backends are opaque.
+static FORMATS: &[(Backend, Format)] = &[
+    (Backend::Xnnpack, Format::FlatBuffer(&xnnpack::form::FORMAT)),
+    (Backend::Vulkan, Format::FlatBuffer(&vulkan::FORMAT)),
+    (Backend::Tosa, Format::FlatBuffer(&tosa::FORMAT)),
+    (Backend::Native, Format::FlatBuffer(&native::FORMAT)),
+    (Backend::Mlx, Format::FlatBuffer(&mlx::FORMAT)),
+    (Backend::EthosU, Format::with_graph(ethosu::sections::sections, &ethosu::MODEL)),
+    (Backend::Vgf, Format::with_graph(vgf::sections::sections, &vgf::form::MODEL)),
     #[cfg(feature = "json")]
-    &coreml::MODEL,
+    (Backend::CoreMl, Format::with_graph(coreml::sections::sections, &coreml::MODEL)),
+    (Backend::OpenVino, Format::sections(openvino::sections::sections)),
+    (Backend::Qnn, Format::sections(qnn::sections::sections)),
+    (Backend::Neuropilot, Format::sections(vendors::neuropilot)),
+    (Backend::Neutron, Format::sections(vendors::neutron)),
+    (Backend::Mps, Format::sections(vendors::mps)),
+    (Backend::Cuda, Format::sections(vendors::aot_inductor)),
+    (Backend::Metal, Format::sections(vendors::aot_inductor)),
 ];
 
-/// The backends whose payloads have known sections.
-static SECTIONS: &[(Backend, sections::Reader)] = &[
-    (Backend::EthosU, sections::ethosu::sections),
-    (Backend::Vgf, sections::vgf::sections),
-    (Backend::OpenVino, sections::openvino::sections),
-    (Backend::Qnn, sections::qnn::sections),
-    (Backend::Neuropilot, sections::vendors::neuropilot),
-    (Backend::Neutron, sections::vendors::neutron),
-    (Backend::Mps, sections::vendors::mps),
-    (Backend::Cuda, sections::vendors::aot_inductor),
-    (Backend::Metal, sections::vendors::aot_inductor),
-    #[cfg(feature = "json")]
-    (Backend::CoreMl, sections::coreml::sections),
-];
+/// How the payloads of a backend are read.
+enum Format {
+    /// The payload has a FlatBuffer of a known schema, and its graph.
+    FlatBuffer(&'static FlatBufferFormat),
+    /// The payload has sections.
+    Sections {
+        /// Finds the sections.
+        find: SectionsReader,
+        /// Reads the graph in the sections, if it is known.
+        model: Option<&'static Model>,
+    },
+}
+
+impl Format {
+    /// Returns the format of payloads whose sections are opaque.
+    const fn sections(find: SectionsReader) -> Self {
+        Self::Sections { find, model: None }
+    }
+
+    /// Returns the format of payloads with sections and a graph in them.
+    const fn with_graph(find: SectionsReader, model: &'static Model) -> Self {
+        Self::Sections { find, model: Some(model) }
+    }
+
+    /// Returns the format of a backend's payloads; `None` if they are opaque.
+    fn of(backend: Backend) -> Option<&'static Self> {
+        FORMATS.iter().find(|(of, _)| *of == backend).map(|(_, format)| format)
+    }
+
+    /// Returns what documents show of the graphs; `None` if there are none.
+    fn detail(&self) -> Option<Detail> {
+        match self {
+            Self::FlatBuffer(format) => Some(format.detail),
+            Self::Sections { model, .. } => model.map(|model| model.detail),
+        }
+    }
+}
 
 /// The payload of a delegate (upstream: processed bytes): its backend and its range in the file.
 ///
@@ -137,9 +173,8 @@ impl<'a> Pte<'a> {
 
 impl Backend {
     /// Returns what documents show of the graphs in payloads of the backend; `None` if their tables are not known.
-    pub fn graph_detail(self) -> Option<graph::Detail> {
-        let model = || model::Model::of(self).map(|model| model.detail);
-        flatbuffer::FlatBufferFormat::of(self).map(|format| format.detail).or_else(model)
+    pub fn graph_detail(self) -> Option<Detail> {
+        Format::of(self)?.detail()
     }
 }
 

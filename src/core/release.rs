@@ -16,10 +16,6 @@ pub struct Facts {
     pub version: &'static str,
     /// The backends in its wheel for Linux on x86-64; empty if the wheel was not run (see [`was_run`]).
     pub backends: &'static [&'static str],
-    /// The rules of lower severity that are Errors for this release (format.md §1.3, §4.3, §11.3).
-    pub refuses: &'static [&'static str],
-    /// The rules of severity Error that are Notes for this release (format.md §4.3).
-    pub accepts: &'static [&'static str],
 }
 
 /// The known releases, oldest first.
@@ -28,27 +24,17 @@ pub static RELEASES: &[Facts] = &[
     Facts::new((0, 2), "0.2.0"),
     Facts::new((0, 3), "0.3.0"),
     Facts::new((0, 4), "0.4.0"),
-    Facts { accepts: &["external-generation"], ..Facts::new((0, 5), "0.5.0") },
+    Facts::new((0, 5), "0.5.0"),
+    Facts::new((0, 6), "0.6.0"),
+    Facts::new((0, 7), "0.7.0"),
+    Facts::new((1, 0), "1.0.1"),
+    Facts::new((1, 1), "1.1.0"),
+    Facts { backends: &["QnnBackend", "XnnpackBackend"], ..Facts::new((1, 2), "1.2.0") },
     Facts {
-        accepts: &["external-generation"],
-        refuses: &["xnnpack-named-referenced"],
-        ..Facts::new((0, 6), "0.6.0")
-    },
-    Facts { refuses: BEFORE_1_5, ..Facts::new((0, 7), "0.7.0") },
-    Facts { refuses: BEFORE_1_5, ..Facts::new((1, 0), "1.0.1") },
-    Facts { refuses: BEFORE_1_5, ..Facts::new((1, 1), "1.1.0") },
-    Facts {
-        refuses: BEFORE_1_5,
-        backends: &["QnnBackend", "XnnpackBackend"],
-        ..Facts::new((1, 2), "1.2.0")
-    },
-    Facts {
-        refuses: BEFORE_1_5,
         backends: &["OpenvinoBackend", "QnnBackend", "XnnpackBackend"],
         ..Facts::new((1, 3), "1.3.1")
     },
     Facts {
-        refuses: BEFORE_1_5,
         backends: &["OpenvinoBackend", "QnnBackend", "VgfBackend", "XnnpackBackend"],
         ..Facts::new((1, 4), "1.4.1")
     },
@@ -57,18 +43,37 @@ pub static RELEASES: &[Facts] = &[
 
 /// The newest known release. For a release newer than this one, these facts are used.
 const LAST: Facts = Facts {
-    refuses: &["constants-inline", "old-generation"],
     backends: &["OpenvinoBackend", "QnnBackend", "XnnpackBackend"],
     ..Facts::new((1, 5), "1.5.1")
 };
+
+/// A rule whose severity differs between releases (format.md §1.3, §4.3, §11.3).
+#[derive(Debug)]
+pub struct Exception {
+    /// The rule's id.
+    pub rule: &'static str,
+    /// Whether a runtime of these releases refuses what breaks the rule, whose severity is lower than Error. If not,
+    /// the rule is an Error that these releases accept.
+    pub is_refused: bool,
+    /// The first of the releases.
+    pub since: Release,
+    /// The last of the releases; `None` if all later ones are meant.
+    pub until: Option<Release>,
+}
+
+/// All exceptions. A new release has those of the one before.
+pub static EXCEPTIONS: &[Exception] = &[
+    Exception::accepted("external-generation", (0, 5), Some((0, 6))),
+    Exception::refused("xnnpack-named-referenced", (0, 6), Some((1, 4))),
+    Exception::refused("old-generation", (0, 7), None),
+    Exception::refused("constants-inline", (1, 5), None),
+];
 
 /// The number of the newest known release.
 pub const NEWEST: Release = LAST.release;
 
 /// The version of the newest known release.
 pub const NEWEST_VERSION: &str = LAST.version;
-
-const BEFORE_1_5: &[&str] = &["old-generation", "xnnpack-named-referenced"];
 
 /// Returns whether the wheel of a release was run: its backends and the dtypes of its kernels are known.
 pub fn was_run(release: Release) -> bool {
@@ -77,12 +82,29 @@ pub fn was_run(release: Release) -> bool {
 
 impl Facts {
     const fn new(release: Release, version: &'static str) -> Self {
-        Self { release, version, backends: &[], refuses: &[], accepts: &[] }
+        Self { release, version, backends: &[] }
     }
 
     /// Returns the facts of `release`. Those of a later release are taken to be those of [`NEWEST`].
     pub fn of(release: Release) -> &'static Self {
         RELEASES.iter().rfind(|facts| facts.release <= release).unwrap_or(&LAST)
+    }
+}
+
+impl Exception {
+    const fn refused(rule: &'static str, since: Release, until: Option<Release>) -> Self {
+        Self { rule, is_refused: true, since, until }
+    }
+
+    const fn accepted(rule: &'static str, since: Release, until: Option<Release>) -> Self {
+        Self { rule, is_refused: false, since, until }
+    }
+
+    /// Returns the exceptions for `release`.
+    pub fn of(release: Release) -> impl Iterator<Item = &'static Self> {
+        EXCEPTIONS.iter().filter(move |one| {
+            one.since <= release && one.until.is_none_or(|until| release <= until)
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use pte::check::{NEWEST, NEWEST_VERSION};
 use pte::flat::desc::{Kind, ScalarDesc};
 use pte::operators::{KERNELS, OLDEST};
-use pte::release::{Facts, RELEASES, was_run};
+use pte::release::{Exception, Facts, RELEASES, was_run};
 use pte::schema::scalar::ScalarType;
 
 use crate::schema::schemas;
@@ -135,6 +135,10 @@ fn rows(facts: &Facts) -> [(&'static str, Vec<String>); 7] {
         let names: Vec<_> = names.collect();
         (!names.is_empty()).then(|| format!("{}: {}", kernel.name, names.join(", ")))
     });
+    let exceptions = |is_refused| {
+        let all = Exception::of(release).filter(|one| one.is_refused == is_refused);
+        all.map(|one| one.rule.to_owned()).collect()
+    };
     let texts = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
     [
         ("operators", operators),
@@ -142,7 +146,7 @@ fn rows(facts: &Facts) -> [(&'static str, Vec<String>); 7] {
         ("named values", values.into_iter().collect()),
         ("dtypes of kernels", dtypes.collect()),
         ("backends of the wheel", texts(facts.backends)),
-        ("Errors besides", texts(facts.refuses)),
-        ("Notes in place of Errors", texts(facts.accepts)),
+        ("Errors besides", exceptions(true)),
+        ("Notes in place of Errors", exceptions(false)),
     ]
 }

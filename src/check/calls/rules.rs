@@ -109,12 +109,14 @@ rules! {
         "A jump is not its own target."
         "While the condition is false, nothing can make it true: the runtime gives up after ten million steps."
         UNUSUAL
-        Refuses ["7.4.33", "7.7.16", "8.2 c4983ce1f7"];
+        Refuses ["7.4.33", "7.7.16", "8.2 c4983ce1f7"]
+        untrusted_upload "The loop never ends by itself: it takes a thread of its runner.";
     LOOP_ENDLESS = Warning "loop-endless"
         "A loop changes the condition of its backward jump, or another jump leaves it."
         "While the condition is false, nothing can make it true: the runtime gives up after ten million steps."
         "Change the model so that the loop ends."
-        Refuses ["7.4.33", "7.7.16", "8.2 c4983ce1f7"];
+        Refuses ["7.4.33", "7.7.16", "8.2 c4983ce1f7"]
+        untrusted_upload "The loop never ends by itself: it takes a thread of its runner.";
     LOOP_FOREVER = Error "loop-forever"
         "A backward jump is not taken every time: its condition is not a constant false, or another jump leaves the loop."
         "The method never ends by itself: the runtime gives up after ten million instructions, hours with real kernels."
@@ -134,5 +136,6 @@ rules! {
         "Stack traces do not hold paths of the machine that exported the program."
         "Readers of the file learn names of users and folders."
         "`pte edit --strip stacktrace` removes the stack traces."
-        Ignores ["6.5"];
+        Ignores ["6.5"]
+        untrusted_upload "The uploader publishes names of users and folders.";
 }

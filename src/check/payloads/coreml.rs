@@ -7,6 +7,7 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use core::ops::Range;
 
+use super::named::is_digest;
 use super::{BackendRules, Bytes, Judge, PartPlace, Subject, reason};
 use crate::rule::{Rule, rules};
 use crate::site::Plan;
@@ -104,7 +105,7 @@ fn referred(
     section: &Section,
 ) -> Option<(Option<Range<u64>>, String)> {
     let key = section.key.clone()?;
-    match judge.named.get(&key, true) {
+    match judge.named.get(&key, is_digest(&key)) {
         super::NamedSize::Missing => None,
         _ => {
             let own = judge.named.own_range(&key);

@@ -84,7 +84,8 @@ rules! {
         "An MLX graph has no node with the source code of a Metal kernel."
         "The processor runs the source code of the kernel, if the runtime was built for that: most refuse the run."
         "Run only kernels of people whom you trust."
-        Refuses ["11.9"];
+        Refuses ["11.9"]
+        untrusted_upload "The processor may run code of the file.";
     MLX_ARGS = Error "mlx-args"
         "The arguments of a call of an MLX graph are its inputs and then its outputs, with datatypes that agree."
         "The run ends with an error. If an argument is no tensor, the runtime aborts."

@@ -19,7 +19,7 @@ pub(crate) struct NamedSizes<'d> {
     others: BTreeMap<&'d str, (u32, u32)>,
     data: Option<&'d [Ptd<'d>]>,
     /// Whether a key that is not found may be in a `.ptd` that the caller did not give.
-    pub(super) may_be_elsewhere: bool,
+    may_be_elsewhere: bool,
     /// Whether the payloads belong to a program.
     is_program: bool,
 }
@@ -68,9 +68,10 @@ impl<'d> NamedSizes<'d> {
         }
     }
 
-    /// Returns the size of the data with the key `key`. `is_only` says whether all constants of the
-    /// payload are named data.
-    pub(crate) fn get(&self, key: &str, is_only: bool) -> NamedSize {
+    /// Returns the size of the data with the key `key`. `is_written` says whether a writer may have put the data into a
+    /// `.ptd` and nothing into the program: all constants of the payload are named data, and the key is one of the
+    /// backend's writer.
+    pub(crate) fn get(&self, key: &str, is_written: bool) -> NamedSize {
         cost::look_up(key, self.own.len());
         cost::look_up(key, self.others.len());
         // Invalid ranges are reported by other rules.
@@ -80,11 +81,7 @@ impl<'d> NamedSizes<'d> {
         }
         match self.other(key) {
             Some((ptd, nth)) => NamedSize::Bytes(len(ptd.range(nth))),
-            // A program without named data may have a key in a `.ptd` only if all its constants are
-            // named data, and the key looks like a key of a writer.
-            None if self.own.is_empty() && self.is_program && !(is_only && is_written(key)) => {
-                NamedSize::Missing
-            }
+            None if self.own.is_empty() && self.is_program && !is_written => NamedSize::Missing,
             None if self.may_be_elsewhere => NamedSize::Elsewhere,
             None => NamedSize::Missing,
         }
@@ -137,10 +134,12 @@ fn has_unnamed_segment(pte: &Pte<'_>) -> bool {
     })
 }
 
-/// Returns whether a key looks like a key of a writer. Writers use the SHA-256 of the data,
-/// `scale_` and a name, or four hexadecimal digits, `/` and MLX's name of a tensor.
-fn is_written(key: &str) -> bool {
-    let is_hex = |text: &str| text.bytes().all(|b| b.is_ascii_hexdigit());
-    let is_mlx = key.split_once('/').is_some_and(|(hash, _)| hash.len() == 4 && is_hex(hash));
-    key.len() == 64 && is_hex(key) || key.starts_with("scale_") || is_mlx
+/// Returns whether a key is a SHA-256 in hexadecimal, which writers of several backends name data by.
+pub(super) fn is_digest(key: &str) -> bool {
+    key.len() == 64 && is_hex(key)
+}
+
+/// Returns whether a text is hexadecimal.
+pub(super) fn is_hex(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -119,10 +119,9 @@ impl Site<'_> {
     /// Judges the named data of a constant.
     fn data(&self, constant: NamedTensorRef<'_>, named: &NamedSizes<'_>, out: &mut Findings) {
         let Some(key) = constant.data_key().filter(|key| !key.is_empty()) else { return };
+        // Keys are names of parameters, so that any key may be one of a writer.
         match named.get(key, true) {
             NamedSize::Elsewhere => {}
-            // Keys are names of parameters, so that any key may be one of a writer.
-            NamedSize::Missing if named.may_be_elsewhere => {}
             NamedSize::Missing => {
                 self.find(out, &DELEGATE_KEY_UNRESOLVED, constant.raw(), || {
                     format!("no data has the key {}", Quoted(key))

@@ -39,12 +39,14 @@ rules! {
         "The options of a delegate of QNN are those of a release since 1.2."
         "Releases since 1.2 read older options as others: they refuse them or crash."
         "Lower the model again with a current release, or run it with the release that wrote it."
-        Crashes ["11.10"];
+        Crashes ["11.10"]
+        untrusted_upload "A current runtime reads the options as others, a library among them.";
     QNN_LIBRARY = Warning "qnn-library"
         "The options of a delegate of QNN name no library."
         "The runtime loads the library that the file names, and runs its code."
         "Do not load the program unless you know the library."
-        Ignores ["11.10"];
+        Ignores ["11.10"]
+        untrusted_upload "The runtime would run code that is not in the file.";
 }
 
 /// The number of bytes that the backend reads at the start of any payload.

@@ -10,17 +10,17 @@ use serde_json::{Map, Value as Json};
 use super::Unreadable;
 use super::graph::{Builder, DataPlace, Datatype, Detail, Graph, NO_ID, Role};
 use super::model::{Found, Model as Row};
-use super::sections::{Head, Sections, coreml};
-use crate::backend::Backend;
+use super::sections::{Head, Sections};
 use crate::limits::Limits;
 use mil::{Binding, BlobPlace, Block, Constant, Function, Model, Operation, ValueType};
 use pte_flat::bytes::{array_at, index, len_of, narrow, u32_at, wide};
 use pte_flat::cost;
 
 pub mod mil;
+pub(super) mod sections;
 mod shapes;
 
-pub(super) static MODEL: Row = Row { backend: Backend::CoreMl, detail: Detail::Constants, graph };
+pub(super) static MODEL: Row = Row { detail: Detail::Constants, graph };
 
 /// The files of a payload that are read.
 #[derive(Clone, Debug, Default)]
@@ -56,7 +56,7 @@ pub struct Blob {
 impl Package {
     /// Returns the files of a payload with these sections. A reference to named data has none.
     pub fn new(sections: Sections) -> Self {
-        let files = sections.sections.into_iter().filter(|section| section.name == coreml::NAME);
+        let files = sections.sections.into_iter().filter(|section| section.name == sections::NAME);
         let mut files: Vec<_> =
             files.filter_map(|section| Some((section.file?, section.range))).collect();
         // Of two files with one path, the first counts.
@@ -67,7 +67,7 @@ impl Package {
 
     /// Returns the range of the model; `None` if the payload has none, or a compiled one.
     pub fn model(&self) -> Option<Range<u64>> {
-        self.file(coreml::MODEL)
+        self.file(sections::MODEL)
     }
 
     /// Returns the range of the metadata, unless it is too long to be genuine.
@@ -170,7 +170,7 @@ fn graph(
     _: &Limits,
     each: &mut dyn FnMut(Graph<'_>),
 ) -> Result<Found, Unreadable> {
-    let package = Package::new(coreml::sections(head)?);
+    let package = Package::new(sections::sections(head)?);
     let Some(range) = package.model() else { return Ok(Found::Nothing) };
     let start = range.start;
     let bytes = head.read_range(range)?;

@@ -10,13 +10,14 @@ use super::command_stream::registers::{Access, Operation};
 use super::command_stream::{SCRATCH, Step, WEIGHTS, decode};
 use super::graph::{Builder, DataPlace, Datatype, Detail, Graph, Literal, NO_ID, Role};
 use super::model::{Found, Model};
-use super::sections::{Head, Sections, ethosu};
-use crate::backend::Backend;
+use super::sections::{Head, Sections};
 use crate::limits::Limits;
 use pte_flat::bytes::{len_of, narrow, u32_at};
 use pte_flat::cost;
 
-pub(super) static MODEL: Model = Model { backend: Backend::EthosU, detail: Detail::Values, graph };
+pub(super) mod sections;
+
+pub(super) static MODEL: Model = Model { detail: Detail::Values, graph };
 
 /// The blocks of a payload, as ranges in it.
 #[derive(Clone, Debug, Default)]
@@ -109,7 +110,7 @@ fn graph(
     _: &Limits,
     each: &mut dyn FnMut(Graph<'_>),
 ) -> Result<Found, Unreadable> {
-    let blocks = Blocks::new(&ethosu::sections(head)?);
+    let blocks = Blocks::new(&sections::sections(head)?);
     let Some(range) = blocks.commands.clone() else { return Ok(Found::Nothing) };
     let start = range.start;
     let mut ports = [Vec::new(), Vec::new()];

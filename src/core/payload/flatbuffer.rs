@@ -6,10 +6,11 @@ use binrw::BinRead;
 use binrw::io::Cursor;
 use binrw::meta::ReadEndian;
 
+use super::{Format, Unreadable};
+
 use super::graph::{Detail, Graph};
 use super::sections::{Section, package};
 use super::tables::{Tables, TablesPlace};
-use super::{FLATBUFFER_FORMATS, Unreadable};
 use crate::backend::Backend;
 use crate::file::HeaderField;
 use crate::foreign::{BUNDLED_PROGRAM, ET_DUMP, ForeignFormat};
@@ -21,7 +22,6 @@ use pte_schema::{bundled_program, etdump};
 
 /// The format of a backend's payloads: their header, their tables, and the graph in these.
 pub(super) struct FlatBufferFormat {
-    pub(super) backend: Backend,
     /// The schema of the tables.
     pub(super) schema: &'static Schema,
     /// The accepted identifiers. The list is empty for tables without an identifier.
@@ -94,7 +94,10 @@ impl<'p> Region<'_, 'p> {
 impl FlatBufferFormat {
     /// Returns the format of a backend's payloads; `None` if their tables are not known.
     pub(super) fn of(backend: Backend) -> Option<&'static Self> {
-        FLATBUFFER_FORMATS.iter().copied().find(|format| format.backend == backend)
+        match Format::of(backend)? {
+            Format::FlatBuffer(format) => Some(format),
+            Format::Sections { .. } => None,
+        }
     }
 
     /// Proves the tables of a payload, and returns the graph.

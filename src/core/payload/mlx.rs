@@ -8,7 +8,6 @@ use super::Unreadable;
 use super::flatbuffer::{FlatBufferFormat, Parts, header_of};
 use super::graph::Detail;
 use super::sections::Section;
-use crate::backend::Backend;
 use crate::file::header;
 use pte_schema::mlx::desc;
 
@@ -18,7 +17,6 @@ mod operands;
 pub use operands::{MISSING, Operand, OperandKind, for_each_operand};
 
 pub(super) static FORMAT: FlatBufferFormat = FlatBufferFormat {
-    backend: Backend::Mlx,
     schema: &desc::SCHEMA,
     identifiers: &[],
     header: MlxHeader::FIELDS,

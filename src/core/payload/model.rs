@@ -2,15 +2,15 @@
 
 use core::ops::{Deref, Range};
 
+use super::{Format, Unreadable};
+
 use super::graph::{Detail, Graph};
 use super::sections::Head;
-use super::{MODELS, Unreadable};
 use crate::backend::Backend;
 use crate::limits::Limits;
 
 /// The model in a backend's payloads, of which a function makes the graph.
 pub(super) struct Model {
-    pub(super) backend: Backend,
     /// What documents show of the graphs.
     pub(super) detail: Detail,
     /// Reads the payload, and passes the graph to a function.
@@ -31,7 +31,10 @@ pub(super) enum Found {
 impl Model {
     /// Returns the model of a backend's payloads; `None` for another backend.
     pub(super) fn of(backend: Backend) -> Option<&'static Self> {
-        MODELS.iter().copied().find(|model| model.backend == backend)
+        match Format::of(backend)? {
+            Format::Sections { model, .. } => *model,
+            Format::FlatBuffer(_) => None,
+        }
     }
 
     /// Passes the graph of a payload to `each`, as [`Graph::with`] does.

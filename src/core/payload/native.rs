@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::Unreadable;
 use super::flatbuffer::{FlatBufferFormat, Parts, Region};
 use super::graph::{Builder, DataPlace, Datatype, Detail, Ends, Graph, Literal};
-use crate::backend::{Backend, magic};
+use crate::backend::magic;
 use pte_flat::bytes::until_nul;
 use pte_flat::view::{List, Table, TableIter};
 use pte_schema::native::OpKind;
@@ -13,7 +13,6 @@ use pte_schema::native::desc;
 use pte_schema::native::view::{self, Argument, ArgumentValue, NamedArgument, Node, Program};
 
 pub(super) static FORMAT: FlatBufferFormat = FlatBufferFormat {
-    backend: Backend::Native,
     schema: &desc::SCHEMA,
     identifiers: &[magic::NATIVE],
     header: &[],

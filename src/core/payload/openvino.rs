@@ -13,6 +13,7 @@ use pte_flat::bytes::wide;
 use pte_flat::cost;
 use pte_schema::scalar::ScalarType;
 
+pub(super) mod sections;
 mod xml;
 
 use xml::{Item, Items, Tag};

@@ -1,7 +1,8 @@
 //! Payloads that are not FlatBuffers of a known schema. Their headers list sections.
 //!
 //! The contents of sections are opaque: they are for a device, or for a vendor's compiler. The
-//! layouts are in docs/format.md §11.7. Each backend has its own file.
+//! layouts are in docs/format.md §11.7. Each backend finds its own in its folder beside this one. The archives here are
+//! standalone files.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -9,7 +10,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::{Deref, Range};
 
-use super::{Payload, SECTIONS, Unreadable};
+use super::{Format, Payload, Unreadable};
 use crate::backend::Backend;
 use crate::file::source::Source;
 use crate::foreign::ForeignFormat;
@@ -22,16 +23,9 @@ use pte_flat::cost;
 use pte_schema::program::view::{BackendDelegate, ExecutionPlan};
 
 pub mod archive;
-#[cfg(feature = "json")]
-pub(super) mod coreml;
-pub(super) mod ethosu;
 mod exports;
-pub(super) mod openvino;
 pub(super) mod package;
-pub(super) mod qnn;
 mod record;
-pub(super) mod vendors;
-pub(super) mod vgf;
 
 /// The contents of a payload's header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -94,9 +88,9 @@ impl Sections {
         mut read: impl FnMut(Range<u64>) -> Result<B, E>,
     ) -> Result<Option<Result<Self, Unreadable>>, E> {
         let read = |range| read(range).map(Some);
-        match SECTIONS.iter().find(|(of, _)| *of == backend) {
-            Some((_, sections)) => Head::with(len, read, sections).map(Some),
-            None => Ok(None),
+        match Format::of(backend) {
+            Some(Format::Sections { find, .. }) => Head::with(len, read, find).map(Some),
+            _ => Ok(None),
         }
     }
 
@@ -132,7 +126,7 @@ impl Sections {
     }
 
     /// Adds a section, after checking that it lies in a payload of `len` bytes.
-    fn add(&mut self, section: Section, len: u64) -> Result<(), Unreadable> {
+    pub(super) fn add(&mut self, section: Section, len: u64) -> Result<(), Unreadable> {
         let Section { name, range, .. } = &section;
         if range.start > range.end || range.end > len {
             return Err(Unreadable::Part { name, range: range.clone(), len });
@@ -224,13 +218,13 @@ impl Scratch {
 }
 
 /// The error of a payload that begins with an unknown magic.
-fn magic(bytes: &[u8]) -> Unreadable {
+pub(super) fn magic(bytes: &[u8]) -> Unreadable {
     Unreadable::Magic { magic: pte_flat::bytes::array_at(bytes, 0).unwrap_or_default() }
 }
 
 /// The headers of a payload, read on demand.
 pub(super) struct Head<'r> {
-    len: u64,
+    pub(super) len: u64,
     read: &'r mut dyn FnMut(Range<u64>) -> Option<Bytes<'r>>,
 }
 
@@ -239,7 +233,7 @@ pub(super) type Bytes<'r> = Box<dyn Deref<Target = [u8]> + 'r>;
 
 impl<'r> Head<'r> {
     /// Reads `size` bytes.
-    fn read(&mut self, start: u64, size: u64) -> Result<Bytes<'r>, Unreadable> {
+    pub(super) fn read(&mut self, start: u64, size: u64) -> Result<Bytes<'r>, Unreadable> {
         self.read_range(start..start.saturating_add(size))
     }
 

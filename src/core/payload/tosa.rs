@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::Unreadable;
 use super::flatbuffer::{FlatBufferFormat, Parts, Region};
 use super::graph::{Builder, DataPlace, Datatype, Detail, Ends, Graph, Literal, NO_ID, Role};
-use crate::backend::{Backend, magic};
+use crate::backend::magic;
 use crate::element::packed::{BFloat16, Half};
 use pte_flat::bytes::wide;
 use pte_flat::cost;
@@ -16,7 +16,6 @@ use pte_schema::tosa::view::{TosaGraph, TosaOperator};
 use pte_schema::tosa::{DType, desc};
 
 pub(super) static FORMAT: FlatBufferFormat = FlatBufferFormat {
-    backend: Backend::Tosa,
     schema: &desc::SCHEMA,
     identifiers: &[magic::TOSA],
     header: &[],

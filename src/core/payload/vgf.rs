@@ -10,6 +10,7 @@ use pte_flat::view::Table;
 
 mod code;
 pub(super) mod form;
+pub(super) mod sections;
 mod spirv;
 mod tosa;
 

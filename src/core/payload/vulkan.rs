@@ -14,7 +14,7 @@ use binrw::binrw;
 use super::Unreadable;
 use super::flatbuffer::{FlatBufferFormat, Parts, Region, header_of};
 use super::graph::{Builder, DataPlace, Datatype, Detail, Ends, Graph, Literal, Role};
-use crate::backend::{Backend, magic};
+use crate::backend::magic;
 use crate::file::header;
 use pte_flat::bytes::{index, until_nul, wide};
 use pte_flat::cost;
@@ -27,7 +27,6 @@ mod operators;
 pub use operators::{Argument, ArgumentKind, ShapeRule, VulkanOperator};
 
 pub(super) static FORMAT: FlatBufferFormat = FlatBufferFormat {
-    backend: Backend::Vulkan,
     schema: &desc::SCHEMA,
     identifiers: &[magic::VULKAN_GRAPH],
     header: VulkanHeader::FIELDS,

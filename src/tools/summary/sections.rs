@@ -9,7 +9,7 @@ use super::Scope;
 use super::graphs::NamedSizes;
 use super::program::{BackendSummary, SectionAmount, SectionSummary};
 use pte_core::handle::ReadVec;
-use pte_core::payload::qnn_options::{self, QnnOptions};
+use pte_core::payload::qnn::options::{self, QnnOptions};
 use pte_core::payload::{Sections, Unreadable, for_each_sections};
 use pte_core::{Backend, File, ForeignFormat, Handle, Limits, OpenError, Pte, Source};
 use pte_flat::bytes::{len_of, until_nul, wide};
@@ -59,7 +59,7 @@ fn add_targets(
             continue;
         }
         let spec = match payload.backend() {
-            Some(Backend::Qnn) => qnn_options::spec(payload.delegate()).map(|(_, spec)| spec),
+            Some(Backend::Qnn) => options::spec(payload.delegate()).map(|(_, spec)| spec),
             Some(Backend::EthosU) => compile_spec(payload.delegate(), "target"),
             Some(Backend::CoreMl) => compile_spec(payload.delegate(), "compute_units"),
             Some(Backend::OpenVino) => compile_spec(payload.delegate(), "device"),
@@ -88,7 +88,7 @@ fn compile_spec<'a>(delegate: BackendDelegate<'a>, key: &str) -> Option<CompileS
 
 /// Returns the chip and the processor that options of QNN name; `None` if they cannot be read.
 fn chip(options: &[u8], limits: &Limits) -> Option<String> {
-    let Ok(QnnOptions::Current(options)) = qnn_options::read(options, limits) else { return None };
+    let Ok(QnnOptions::Current(options)) = options::read(options, limits) else { return None };
     let chip = options.soc_info().and_then(|chip| chip.soc_model().name());
     let processor = options.backend_options().and_then(|of| of.backend_type().name());
     Some([chip, processor].into_iter().flatten().collect::<Vec<_>>().join(" "))

@@ -2,6 +2,7 @@
 
 use alloc::collections::BTreeMap;
 
+use super::super::named::is_hex;
 use super::super::{DELEGATE_KEY_SHORT, DELEGATE_KEY_UNRESOLVED, NamedSize, NamedSizes};
 use super::{MLX_BUFFER, MLX_CONSTANT, Site, is_datatype};
 use crate::report::Findings;
@@ -52,7 +53,7 @@ pub(super) fn constants(site: &Site<'_, '_>, named: &NamedSizes<'_>, out: &mut F
             continue;
         };
         let key = slot.name().unwrap_or_default();
-        match named.get(key, true) {
+        match named.get(key, is_written(key)) {
             NamedSize::Elsewhere => {}
             NamedSize::Bytes(bytes) if size <= bytes => {}
             NamedSize::Bytes(bytes) => {
@@ -115,3 +116,8 @@ fn size_of(meta: TensorMeta<'_>) -> Option<u64> {
 
 /// The most bytes of a buffer that the backend makes.
 const MOST_BYTES: u64 = 4 << 30;
+
+/// Returns whether a key is one of MLX's writer: four hexadecimal digits, `/` and the name of a tensor.
+fn is_written(key: &str) -> bool {
+    key.split_once('/').is_some_and(|(hash, _)| hash.len() == 4 && is_hex(hash))
+}

@@ -7,7 +7,7 @@ use super::{QNN_LIBRARY, QNN_OLD, QNN_OPTIONS};
 use crate::report::Findings;
 use crate::rule::Rule;
 use crate::site::Plan;
-use pte_core::payload::qnn_options::{self, QnnOptions};
+use pte_core::payload::qnn::options::{self, QnnOptions};
 use pte_core::{Backend, Limits, PathComponent};
 use pte_flat::bytes::wide;
 use pte_flat::quoted::Quoted;
@@ -65,13 +65,8 @@ fn judge(
     pay: &mut impl FnMut(u64) -> bool,
     out: &mut Findings,
 ) {
-    let Some((nth, spec)) = qnn_options::spec(site.delegate) else {
-        return site.find(
-            None,
-            &QNN_OPTIONS,
-            || format!("no compile spec {}", qnn_options::KEY),
-            out,
-        );
+    let Some((nth, spec)) = options::spec(site.delegate) else {
+        return site.find(None, &QNN_OPTIONS, || format!("no compile spec {}", options::KEY), out);
     };
     let mut find = |rule, message| site.find(Some((nth, spec)), rule, || message, out);
     // A spec without a value is reported by another rule.
@@ -80,7 +75,7 @@ fn judge(
     if !pay(wide(bytes.len())) {
         return find(&QNN_OPTIONS, "the options overlap, and would be read more often".into());
     }
-    match qnn_options::read(bytes, limits) {
+    match options::read(bytes, limits) {
         Ok(QnnOptions::Legacy) => {
             find(&QNN_OLD, "the options are of a release before 1.2".into());
         }

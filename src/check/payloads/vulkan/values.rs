@@ -3,6 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::super::named::is_digest;
 use super::super::{DELEGATE_KEY_SHORT, DELEGATE_KEY_UNRESOLVED, NamedSize, NamedSizes};
 use super::{
     MOST_DIMENSIONS, Site, VULKAN_CONSTANT, VULKAN_INDEX, VULKAN_MISSING, VULKAN_SIZE,
@@ -312,7 +313,9 @@ impl<'p> Constants<'p> {
     /// Finds the constants of a graph, each key once: any number of tensors may name one constant.
     fn of(site: &Site<'_, 'p>, named: &NamedSizes<'_>, len: u64) -> Self {
         let place = |bytes: VkBytes<'p>| match bytes.named_key() {
-            Some(key) if bytes.offset() == NAMED => (bytes, Place::Named(named.get(key, len == 0))),
+            Some(key) if bytes.offset() == NAMED => {
+                (bytes, Place::Named(named.get(key, len == 0 && is_digest(key))))
+            }
             _ => (bytes, Place::Behind),
         };
         Self { places: site.graph.constants().into_iter().flatten().map(place).collect(), len }

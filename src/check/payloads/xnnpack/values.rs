@@ -4,6 +4,7 @@ use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::super::named::is_digest;
 use super::super::{DELEGATE_KEY_SHORT, DELEGATE_KEY_UNRESOLVED, NamedSize, NamedSizes};
 use super::datatypes;
 use super::plain::{self, Vtables};
@@ -261,7 +262,7 @@ fn constant(site: &Site<'_, '_>, named: &NamedSizes<'_>, nth: u32) -> Result<u64
         PayloadConstant::Behind(range) => Ok(len_of(&range)),
         PayloadConstant::Within { bytes, .. } => Ok(wide(bytes.len())),
         PayloadConstant::Named { key, size } => {
-            match named.get(key, site.graph.parts().constants.is_empty()) {
+            match named.get(key, site.graph.parts().constants.is_empty() && is_written(key)) {
                 NamedSize::Bytes(have) if have < size => Err((
                     &DELEGATE_KEY_SHORT,
                     format!("{} has {have} bytes, and the payload says {size}", Quoted(key)),
@@ -433,3 +434,8 @@ fn check_scales(
 
 /// The most inputs and outputs of a graph.
 const MOST_EXTERNS: u32 = 4096;
+
+/// Returns whether a key is one of XNNPACK's writer: the SHA-256 of the data, or `scale_` and a name.
+fn is_written(key: &str) -> bool {
+    is_digest(key) || key.starts_with("scale_")
+}

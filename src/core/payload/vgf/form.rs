@@ -6,13 +6,12 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::code::{self, Resources};
-use super::{Constant, START, format, section, table};
-use crate::backend::Backend;
+use super::{Constant, START, format, section, sections, table};
 use crate::limits::Limits;
 use crate::payload::Unreadable;
 use crate::payload::graph::{Builder, DataPlace, Datatype, Detail, Graph, Literal, NO_ID, Role};
 use crate::payload::model::{Found, Model};
-use crate::payload::sections::{Head, vgf};
+use crate::payload::sections::Head;
 use pte_flat::bytes::{index, len_of, narrow, wide};
 use pte_flat::inserted;
 use pte_flat::view::List;
@@ -21,8 +20,7 @@ use pte_schema::vgf::view::{
     ModuleTable, SegmentInfo,
 };
 
-pub(in crate::payload) static MODEL: Model =
-    Model { backend: Backend::Vgf, detail: Detail::Constants, graph };
+pub(in crate::payload) static MODEL: Model = Model { detail: Detail::Constants, graph };
 
 /// Reads the graph of a payload. Shaders are not decoded.
 fn graph(
@@ -30,7 +28,7 @@ fn graph(
     limits: &Limits,
     each: &mut dyn FnMut(Graph<'_>),
 ) -> Result<Found, Unreadable> {
-    let sections = vgf::sections(head)?;
+    let sections = sections::sections(head)?;
     let range = |name| section(&sections, name).cloned().unwrap_or_default();
     let [modules, sequence, resources] = ["modules", "sequence", "resources"].map(range);
     let code_len = len_of(&modules);

@@ -3,7 +3,7 @@
 use alloc::collections::BTreeMap;
 
 use super::{NodeIds, PayloadConstant, XnnpackGraph, XnnpackHeader, XnnpackParts, tensor_of};
-use crate::backend::{Backend, magic};
+use crate::backend::magic;
 use crate::payload::flatbuffer::{FlatBufferFormat, Parts};
 use crate::payload::graph::{
     Builder, DataPlace, Datatype, Detail, Graph, Operator, Quantization, Role, Scales,
@@ -17,7 +17,6 @@ use pte_schema::xnnpack::desc;
 use pte_schema::xnnpack::view::{OutputMinMax, XNNQuantParams, XNode, XValue, XValueUnion};
 
 pub(in crate::payload) static FORMAT: FlatBufferFormat = FlatBufferFormat {
-    backend: Backend::Xnnpack,
     schema: &desc::SCHEMA,
     identifiers: &magic::XNNPACK_GRAPH,
     header: XnnpackHeader::FIELDS,

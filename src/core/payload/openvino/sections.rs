@@ -5,9 +5,9 @@
 
 use alloc::string::String;
 
-use super::{Head, Section, Sections};
 use crate::backend::magic;
 use crate::payload::Unreadable;
+use crate::payload::sections::{Head, Section, Sections};
 use pte_flat::bytes::array_at;
 
 /// Finds the parts of a model.

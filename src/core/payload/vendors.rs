@@ -2,14 +2,14 @@
 
 use alloc::string::{String, ToString};
 
-use super::{Head, Section, Sections, magic};
+use super::Unreadable;
+use super::sections::{Head, Section, Sections, magic};
 use crate::backend;
-use crate::payload::Unreadable;
 use pte_flat::bytes::{array_at, u32_at};
 
 /// Finds the sections of a payload of MediaTek's Neuropilot. The layout: a byte 1, the numbers of
 /// inputs and outputs, the size of the model, and the model.
-pub(in crate::payload) fn neuropilot(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
+pub(super) fn neuropilot(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
     let bytes = head.read(0, NEUROPILOT)?;
     let version = bytes.first().copied().unwrap_or_default();
     if version != 1 {
@@ -24,7 +24,7 @@ pub(in crate::payload) fn neuropilot(head: &mut Head<'_>) -> Result<Sections, Un
 /// Finds the sections of a payload of NXP's Neutron. The layout: the numbers of inputs, outputs and
 /// arguments, a format and an index for each input and output, and the version. The microcode, the
 /// weights and the kernels follow, each at a multiple of 16.
-pub(in crate::payload) fn neutron(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
+pub(super) fn neutron(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
     let counts = head.read(0, 3)?;
     let count = |nth: usize| u64::from(counts.get(nth).copied().unwrap_or_default());
     let at = count(0).saturating_add(count(1)).saturating_mul(2).saturating_add(3);
@@ -51,7 +51,7 @@ pub(in crate::payload) fn neutron(head: &mut Head<'_>) -> Result<Sections, Unrea
 /// Finds the sections of a payload of Metal Performance Shaders. The layout: four zeros, the magic,
 /// the offset and size of the constants, the graph, and the constants. Without this header, the
 /// whole payload is the graph.
-pub(in crate::payload) fn mps(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
+pub(super) fn mps(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
     let bytes = head.read(0, MPS.min(head.len))?;
     if array_at(&bytes, 4) != Some(backend::magic::MPS) {
         let magic = array_at(&bytes, 4).unwrap_or_default();
@@ -74,7 +74,7 @@ pub(in crate::payload) fn mps(head: &mut Head<'_>) -> Result<Sections, Unreadabl
 /// Finds the sections of a payload of AOTInductor: two keys of named data, one in each line, for
 /// the shared object and for the weights. An empty payload has no sections: releases before 1.4
 /// derive the keys from the method's name.
-pub(in crate::payload) fn aot_inductor(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
+pub(super) fn aot_inductor(head: &mut Head<'_>) -> Result<Sections, Unreadable> {
     let mut found = Sections::default();
     if head.len == 0 {
         return Ok(found);

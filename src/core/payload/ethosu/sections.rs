@@ -5,10 +5,10 @@
 
 use alloc::string::String;
 
-use super::{Head, Section, Sections};
 use crate::backend::magic;
 use crate::payload::Unreadable;
 use crate::payload::command_stream::Work;
+use crate::payload::sections::{Head, Section, Sections};
 use pte_flat::bytes::{array_at, u32_at};
 
 /// Finds the blocks. Weights are not read.

@@ -3,9 +3,9 @@
 //! Upstream is `backends/qualcomm/runtime`. It passes a payload without a magic to the driver
 //! unchanged.
 
-use super::{Head, Section, Sections};
 use crate::backend::magic::{QNN_CONTEXT, QNN_GRAPH};
 use crate::payload::Unreadable;
+use crate::payload::sections::{Head, Section, Sections};
 use pte_flat::bytes::{array_at, u32_at};
 
 /// Finds the binary.

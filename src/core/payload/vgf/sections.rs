@@ -3,9 +3,9 @@
 //! ExecuTorch passes the payload to Arm's library. The layout was taken from genuine files of
 //! version 0.5.
 
-use super::{Head, Section, Sections, magic};
 use crate::backend::magic::VGF;
 use crate::payload::Unreadable;
+use crate::payload::sections::{Head, Section, Sections, magic};
 use pte_flat::bytes::{array_at, u32_at};
 
 /// Finds the tables and the constants.

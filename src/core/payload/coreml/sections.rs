@@ -11,9 +11,9 @@ use core::ops::Range;
 
 use serde_json::Value;
 
-use super::{Head, Section, Sections};
 use crate::backend::magic::CORE_ML_REFERENCE as REFERENCE;
 use crate::payload::Unreadable;
+use crate::payload::sections::{Head, Section, Sections};
 use pte_flat::bytes::{index, narrow};
 
 /// Finds the files. The contents of files are not read.
