@@ -309,7 +309,7 @@ struct Judge<'j, 'd, 'p, 'a> {
     /// The methods of the delegates.
     plans: &'j [Plan<'p, 'a>],
     /// The calls of all delegates.
-    all_calls: &'j [DelegateInstruction<'a>],
+    all_calls: &'j [DelegateInstruction],
     work: Work,
     requested: &'j mut RequestedKeys,
     /// What was seen in the payloads of XNNPACK.
@@ -431,7 +431,7 @@ impl<'j, 'd, 'p, 'a> Judge<'j, 'd, 'p, 'a> {
                     args.find_map(|(nth, arg)| unfit(plan, nth, arg))
                 };
                 if let Some(message) = message {
-                    plan.find_instruction(self.out, rule, instruction, &[], || message);
+                    plan.find_instruction(self.out, rule, &instruction, &[], || message);
                 }
                 if !is_paid {
                     return;
@@ -450,14 +450,16 @@ impl<'j, 'd, 'p, 'a> Judge<'j, 'd, 'p, 'a> {
     fn calls<'u>(
         &self,
         users: &'u [User],
-    ) -> impl Iterator<Item = (DelegateOf<'j, 'p, 'a>, &'j Instruction<'a>, DelegateCall<'a>)>
+    ) -> impl Iterator<Item = (DelegateOf<'j, 'p, 'a>, Instruction<'a>, DelegateCall<'a>)>
     + use<'j, 'd, 'p, 'a, 'u> {
         let (plans, all) = (self.plans, self.all_calls);
         users.iter().flat_map(move |user| {
             let plan = plans.get(index(user.plan));
             let calls = all.get(index(user.calls.start)..index(user.calls.end));
-            calls.unwrap_or_default().iter().filter_map(move |(_, instruction, call)| {
-                Some(((plan?, user.delegate), instruction, *call))
+            calls.unwrap_or_default().iter().filter_map(move |call| {
+                let plan = plan?;
+                let (instruction, call) = call.read(plan.view)?;
+                Some(((plan, user.delegate), instruction, call))
             })
         })
     }

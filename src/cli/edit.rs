@@ -117,6 +117,11 @@ enum Strip {
 }
 
 impl Edit {
+    /// Returns whether data moves to a `.ptd`, which is built while the program is in memory.
+    pub(super) fn externalizes(&self) -> bool {
+        self.externalize.is_some()
+    }
+
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         if !self.changes_something() {
             let message = "no change is named: give --inline, --payload-constants, --remove-data, --set-data, \

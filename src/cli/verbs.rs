@@ -89,25 +89,25 @@ macro_rules! verbs {
 }
 
 verbs! {
-    info: Info(info::Info) takes [Limits Stream Remote], memory 12, json info.format.is_json();
-    check: Check(check::Check) takes [Limits Stream Findings Remote], memory 12, json check.is_json();
+    info: Info(info::Info) takes [Limits Stream Remote], memory 24, json info.format.is_json();
+    check: Check(check::Check) takes [Limits Stream Findings Remote], memory 16, json check.is_json();
     #[cfg(feature = "scan")]
-    scan: Scan(scan::ScanFiles) takes [Limits Remote], memory 12;
+    scan: Scan(scan::ScanFiles) takes [Limits Remote], memory 16;
     dump: Dump(dump::Dump) takes [Limits Stream Remote], memory if dump.container { 24 } else { 6 };
     #[cfg(not(target_family = "wasm"))]
     build: Build(build::Build) takes [Limits Stream], memory 36;
-    tensors: Tensors(tensors::Tensors) takes [Limits Stream Remote], memory 12, json tensors.format.is_json();
+    tensors: Tensors(tensors::Tensors) takes [Limits Stream Remote], memory 24, json tensors.format.is_json();
     size: Size(size::Size) takes [Limits Stream Remote], memory 24, json size.format.is_json();
-    memory: Memory(memory::Memory) takes [Limits Stream Remote], memory 24, json memory.is_json();
+    memory: Memory(memory::Memory) takes [Limits Stream Remote], memory 32, json memory.is_json();
     profile: Profile(profile::ShowProfile) takes [Limits Stream], memory 24, json profile.format.is_json();
-    map: Map(map::MapFile) takes [Limits Stream Remote], memory 24, json map.is_json();
+    map: Map(map::MapFile) takes [Limits Stream Remote], memory 32, json map.is_json();
     ops: Ops(ops::Ops) takes [Limits Stream Remote], memory 24, json ops.is_json();
     graph: Graph(graph::Graph) takes [Limits Stream Remote],
-        memory if graph.is_explorer() { 48 } else { 16 }, json graph.is_json();
+        memory if graph.is_explorer() { 128 } else { 16 }, json graph.is_json();
     diff: Diff(diff::Diff) takes [Limits Stream Remote], memory 24, json diff.is_json();
     extract: Extract(extract::Extract) takes [Limits Stream Remote], memory 24;
     #[cfg(not(target_family = "wasm"))]
-    edit: Edit(edit::Edit) takes [Limits Stream], memory 24;
+    edit: Edit(edit::Edit) takes [Limits Stream], memory if edit.externalizes() { 48 } else { 36 };
     #[cfg(not(target_family = "wasm"))]
     embed: Embed(embed::Embed) takes [Limits Stream Remote], memory 24, json embed.is_json();
     #[cfg(not(target_family = "wasm"))]

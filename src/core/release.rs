@@ -58,7 +58,7 @@ pub struct Exception {
     /// The first of the releases.
     pub since: Release,
     /// The last of the releases; `None` if all later ones are meant.
-    pub until: Option<Release>,
+    pub last: Option<Release>,
 }
 
 /// All exceptions. A new release has those of the one before.
@@ -92,19 +92,19 @@ impl Facts {
 }
 
 impl Exception {
-    const fn refused(rule: &'static str, since: Release, until: Option<Release>) -> Self {
-        Self { rule, is_refused: true, since, until }
+    const fn refused(rule: &'static str, since: Release, last: Option<Release>) -> Self {
+        Self { rule, is_refused: true, since, last }
     }
 
-    const fn accepted(rule: &'static str, since: Release, until: Option<Release>) -> Self {
-        Self { rule, is_refused: false, since, until }
+    const fn accepted(rule: &'static str, since: Release, last: Option<Release>) -> Self {
+        Self { rule, is_refused: false, since, last }
     }
 
     /// Returns the exceptions for `release`.
     pub fn of(release: Release) -> impl Iterator<Item = &'static Self> {
-        EXCEPTIONS.iter().filter(move |one| {
-            one.since <= release && one.until.is_none_or(|until| release <= until)
-        })
+        EXCEPTIONS
+            .iter()
+            .filter(move |one| one.since <= release && one.last.is_none_or(|last| release <= last))
     }
 }
 

@@ -46,6 +46,7 @@ mod document;
 mod fields;
 mod fingerprint;
 mod hunks;
+mod instructions;
 mod items;
 mod load;
 mod method;

@@ -36,7 +36,7 @@ fn too_little_memory_is_an_error_with_the_needed_amount() {
         assert!(done.stdout.is_empty(), "{args:?}");
     }
     // Enough for verbs that need less, and for all verbs on a small file.
-    for args in [&["tensors", path][..], &["map", LINEAR], &["check", LINEAR]] {
+    for args in [&["dump", path][..], &["map", LINEAR], &["check", LINEAR]] {
         let done = run_in_memory(500_000, args);
         assert_eq!(done.status.code(), Some(0), "{args:?}: {}", text(&done.stderr));
     }

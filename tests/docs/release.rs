@@ -6,10 +6,10 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pte::check::{NEWEST, NEWEST_VERSION};
+use pte::check::{NEWEST, NEWEST_VERSION, Severity, rule};
 use pte::flat::desc::{Kind, ScalarDesc};
 use pte::operators::{KERNELS, OLDEST};
-use pte::release::{Exception, Facts, RELEASES, was_run};
+use pte::release::{EXCEPTIONS, Exception, Facts, RELEASES, was_run};
 use pte::schema::scalar::ScalarType;
 
 use crate::schema::schemas;
@@ -68,6 +68,18 @@ fn with_newest() -> Vec<String> {
         }
     }
     found
+}
+
+#[test]
+fn an_exception_is_about_a_rule_whose_severity_it_changes() {
+    for exception in EXCEPTIONS {
+        let rule = rule(exception.rule).unwrap_or_else(|| panic!("{exception:?}"));
+        let is_error = rule.severity == Severity::Error;
+        assert_ne!(is_error, exception.is_refused, "{exception:?}");
+        assert!(exception.last.is_none_or(|last| exception.since <= last), "{exception:?}");
+        let is_known = |release| RELEASES.iter().any(|facts| facts.release == release);
+        assert!(is_known(exception.since) && exception.last.is_none_or(is_known), "{exception:?}");
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ use super::flow_insensitive::{FlowInsensitive, Place};
 use super::judge::{Judge, is_copied, most_items};
 use super::known::Known;
 use super::rules::MOVE_UNSTORED;
-use super::state::{AbstractValue, By, Is, Memory, State, list};
+use super::state::{AbstractValue, By, Is, Memory, State, Tensor, list};
 use crate::constant_bools::ConstantBools;
 use crate::kernels::BrokenRule;
 use crate::report::Findings;
@@ -216,7 +216,7 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         let signatures = self.judge.kernels.signatures();
         method::for_each_change(signatures, instruction, |change| match change {
             ValueChange::Copy { source, target } => {
-                if let Some(source) = self.state.get(source).copied() {
+                if let Some(source) = self.state.get(source) {
                     self.set_value(target, source.is, By::Move);
                 }
             }
@@ -356,7 +356,7 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
 
     /// Replaces the value at `index`.
     fn set_value(&mut self, index: i32, is: Is, by: By) {
-        let Some(&value) = self.state.get(index) else { return };
+        let Some(value) = self.state.get(index) else { return };
         let is = if self.is_imprecise { Is::UNKNOWN } else { is };
         self.set(index, AbstractValue { is, by, ..value });
     }
@@ -371,7 +371,7 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
             return;
         };
         let Ok(tensor) = i32::try_from(tensor) else { return };
-        let Some(&value) = self.state.get(tensor) else { return };
+        let Some(value) = self.state.get(tensor) else { return };
         let memory = if self.is_imprecise { Memory::Unknown } else { memory };
         self.set(tensor, AbstractValue { memory, ..value });
     }
@@ -384,8 +384,8 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
             return;
         };
         let Ok(owner) = i32::try_from(owner) else { return };
-        let elements = elements.filter(|_| !self.is_imprecise);
-        if let Some(&value) = self.state.get(owner) {
+        let elements = elements.filter(|_| !self.is_imprecise).and_then(Tensor::of);
+        if let Some(value) = self.state.get(owner) {
             self.set(owner, AbstractValue { elements, ..value });
         }
     }
@@ -402,8 +402,8 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
         };
         let sized = sized.filter(|_| !self.is_imprecise && !kernels.is_in_written_list(tensor));
         let Ok(tensor) = i32::try_from(tensor) else { return };
-        if let Some(&value) = self.state.get(tensor) {
-            self.set(tensor, AbstractValue { sized, ..value });
+        if let Some(value) = self.state.get(tensor) {
+            self.set(tensor, AbstractValue { sized: sized.and_then(Tensor::of), ..value });
         }
     }
 

@@ -1,21 +1,25 @@
 //! The abstract state of a method: the known facts about each value at a point of its run.
 
 use alloc::vec::Vec;
+use core::num::NonZeroU32;
 
 use crate::kernels::Kernels;
 use crate::site::Plan;
 use crate::values::Values;
 use pte_core::method;
 use pte_core::operators::{Kinds, Scalar};
-use pte_flat::bytes::index as at;
+use pte_flat::bytes::{index as at, narrow};
 use pte_flat::view::Vector;
 use pte_schema::program::tag;
 
 /// The known facts about each value of a method.
-#[derive(Clone, PartialEq)]
+#[derive(Clone)]
 pub(crate) struct State {
-    /// The value at each index; empty if every value always equals the one in the file.
-    values: Vec<AbstractValue>,
+    /// For each value, its index in `changed`, or what is known of a value that was never changed. The list is empty
+    /// if every value always equals the one in the file.
+    slots: Vec<u32>,
+    /// The values that were changed. A file may have a value every four bytes, and most are never changed.
+    changed: Vec<AbstractValue>,
     /// Whether the memory of an unknown tensor has changed, so that no tensor's memory is known.
     is_memory_unknown: bool,
     /// Whether an unknown tensor was written, so that no tensor's sizes and elements are known.
@@ -34,9 +38,24 @@ pub(super) struct AbstractValue {
     /// The memory of the tensor that the file has at this index.
     pub(super) memory: Memory,
     /// A tensor whose sizes in the file equal the current sizes of this tensor, if known.
-    pub(super) sized: Option<u32>,
+    pub(super) sized: Option<Tensor>,
     /// A constant whose elements are also in the memory of this tensor, if known.
-    pub(super) elements: Option<u32>,
+    pub(super) elements: Option<Tensor>,
+}
+
+/// The index of a tensor in the file. It is one more than the index, so that an optional one takes four bytes: states
+/// have three tensors for each value that was changed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Tensor(NonZeroU32);
+
+impl Tensor {
+    pub(super) fn of(index: u32) -> Option<Self> {
+        index.checked_add(1).and_then(NonZeroU32::new).map(Self)
+    }
+
+    fn index(self) -> u32 {
+        self.0.get().saturating_sub(1)
+    }
 }
 
 /// The known contents of a value.
@@ -92,39 +111,32 @@ impl Is {
 impl State {
     /// Returns the state of a method in which no value ever changes.
     pub(crate) fn still() -> Self {
-        Self { values: Vec::new(), is_memory_unknown: false, are_tensors_unknown: false }
+        let (slots, changed) = Default::default();
+        Self { slots, changed, is_memory_unknown: false, are_tensors_unknown: false }
     }
 
     /// Returns a state in which nothing is known.
     pub(super) fn unknown(plan: &Plan<'_, '_>) -> Self {
-        let value = AbstractValue {
-            is: Is::UNKNOWN,
-            by: By::File,
-            memory: Memory::Unknown,
-            sized: None,
-            elements: None,
-        };
-        Self { values: plan.each(value), ..Self::still() }
+        Self { slots: plan.each(UNKNOWN), ..Self::still() }
     }
 
     /// Returns the state before the first run: the values of the file.
     pub(super) fn initial(plan: &Plan<'_, '_>, values: &Values, kernels: &Kernels) -> Self {
-        let mut state = Self::unknown(plan);
-        for (index, value) in (0..).zip(&mut state.values) {
-            (value.is, value.memory) = (Is::Known(index), Memory::Of(index));
+        let mut slots: Vec<u32> = plan.each(AS_FILE);
+        for (index, slot) in (0..).zip(&mut slots) {
             // Sizes of items are not tracked, since many calls may write a long list.
-            value.sized = (!kernels.is_in_written_list(index)).then_some(index);
-            value.elements = Some(index);
+            if kernels.is_in_written_list(index) {
+                *slot |= UNSIZED;
+            }
         }
         for &index in values.unstored() {
-            let value = usize::try_from(index).ok().and_then(|nth| state.values.get_mut(nth));
-            value.into_iter().for_each(|value| value.memory = Memory::Missing);
+            slots.get_mut(at(index)).into_iter().for_each(|slot| *slot |= UNSTORED);
         }
-        state
+        Self { slots, ..Self::still() }
     }
 
     pub(super) fn is_still(&self) -> bool {
-        self.values.is_empty()
+        self.slots.is_empty()
     }
 
     /// Returns which value of the file is now at `index`, if known. The result is its index in the
@@ -200,7 +212,7 @@ impl State {
             return (!kernels.may_resize(tensor)).then_some(tensor);
         }
         let value = self.get(i32::try_from(tensor).ok()?)?;
-        value.sized.filter(|_| !self.are_tensors_unknown)
+        value.sized.filter(|_| !self.are_tensors_unknown).map(Tensor::index)
     }
 
     /// Returns a constant whose elements `tensor` has now, if known.
@@ -210,23 +222,37 @@ impl State {
         }
         let Memory::Of(owner) = self.memory(tensor) else { return None };
         let value = self.get(i32::try_from(owner).ok()?)?;
-        value.elements.filter(|_| !self.are_tensors_unknown)
+        value.elements.filter(|_| !self.are_tensors_unknown).map(Tensor::index)
     }
 
-    pub(super) fn get(&self, index: i32) -> Option<&AbstractValue> {
-        self.values.get(usize::try_from(index).ok()?)
+    #[inline]
+    pub(super) fn get(&self, index: i32) -> Option<AbstractValue> {
+        let index = u32::try_from(index).ok()?;
+        let slot = *self.slots.get(at(index))?;
+        Some(self.changed.get(at(slot)).copied().unwrap_or_else(|| never_changed(index, slot)))
     }
 
     /// Replaces a value, and returns the previous one.
     pub(super) fn set(&mut self, index: i32, value: AbstractValue) -> Option<AbstractValue> {
-        let old = self.values.get_mut(usize::try_from(index).ok()?)?;
-        Some(core::mem::replace(old, value))
+        let index = u32::try_from(index).ok()?;
+        let slot = self.slots.get_mut(at(index))?;
+        if let Some(old) = self.changed.get_mut(at(*slot)) {
+            return Some(core::mem::replace(old, value));
+        }
+        let old = never_changed(index, *slot);
+        if old != value {
+            *slot = narrow(self.changed.len());
+            self.changed.push(value);
+        }
+        Some(old)
     }
 
     /// Changes the value at `index`.
     pub(super) fn change(&mut self, index: u32, change: impl FnOnce(&mut AbstractValue)) {
-        if let Some(value) = self.values.get_mut(at(index)) {
-            change(value);
+        let Ok(index) = i32::try_from(index) else { return };
+        if let Some(mut value) = self.get(index) {
+            change(&mut value);
+            self.set(index, value);
         }
     }
 
@@ -238,7 +264,7 @@ impl State {
     /// Returns whether any value may be one of several tensors.
     pub(super) fn has_several_tensors(&self) -> bool {
         let tensor = Kinds::of(tag::Tensor);
-        self.values.iter().any(|value| match value.is {
+        self.changed.iter().any(|value| match value.is {
             Is::OneOf { may, some } => may.and(tensor).and(some) != Kinds::NONE,
             Is::Known(_) | Is::Computed(_) => false,
         })
@@ -257,8 +283,7 @@ impl State {
     /// Joins a value with its state on another path. Facts that differ become less precise; memory that is missing
     /// on one path is missing, since a use on that path would crash.
     pub(super) fn join(&mut self, values: &Values, index: i32, other: AbstractValue) {
-        let slot = usize::try_from(index).ok().and_then(|nth| self.values.get_mut(nth));
-        let Some(value) = slot else { return };
+        let Some(mut value) = self.get(index) else { return };
         if value.is != other.is {
             let (one, two) = (value.is.kinds(values), other.is.kinds(values));
             value.is = Is::OneOf { may: one.0.or(two.0), some: one.1.or(two.1) };
@@ -272,6 +297,42 @@ impl State {
         value.by = value.by.max(other.by);
         value.sized = value.sized.filter(|_| value.sized == other.sized);
         value.elements = value.elements.filter(|_| value.elements == other.elements);
+        self.set(index, value);
+    }
+}
+
+impl PartialEq for State {
+    fn eq(&self, other: &Self) -> bool {
+        let flags = |state: &Self| (state.is_memory_unknown, state.are_tensors_unknown);
+        let mut indices = (0..).zip(&self.slots).map(|(index, _)| index);
+        self.slots.len() == other.slots.len()
+            && flags(self) == flags(other)
+            && indices.all(|index| self.get(index) == other.get(index))
+    }
+}
+
+/// The slot of a value that always equals the one in the file. The first slots are indices: no file has so many values.
+const AS_FILE: u32 = 1 << 31;
+/// Of such a slot: the sizes of the tensor are not tracked.
+const UNSIZED: u32 = 1;
+/// Of such a slot: the tensor has no memory.
+const UNSTORED: u32 = 2;
+/// The slot of a value of which nothing is known.
+const UNKNOWN: u32 = u32::MAX;
+
+/// Returns what is known of the value at `index` with this slot, which was never changed.
+fn never_changed(index: u32, slot: u32) -> AbstractValue {
+    let by = By::File;
+    if slot == UNKNOWN {
+        let (is, memory) = (Is::UNKNOWN, Memory::Unknown);
+        return AbstractValue { is, by, memory, sized: None, elements: None };
+    }
+    AbstractValue {
+        is: Is::Known(index),
+        by,
+        memory: if slot & UNSTORED == 0 { Memory::Of(index) } else { Memory::Missing },
+        sized: Tensor::of(index).filter(|_| slot & UNSIZED == 0),
+        elements: Tensor::of(index),
     }
 }
 

@@ -159,7 +159,7 @@ fn judge(
         return Ok(());
     }
     for ((plan, _), instruction, call) in judge.calls(payload.users) {
-        calls::judge(&site, (plan, instruction, call), judge.out);
+        calls::judge(&site, (plan, &instruction, call), judge.out);
     }
     Ok(())
 }

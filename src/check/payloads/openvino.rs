@@ -99,7 +99,7 @@ fn calls(judge: &mut Judge<'_, '_, '_, '_>, users: &[User], model: &Model) {
             })
         };
         if let Some(message) = message {
-            plan.find_instruction(judge.out, &OPENVINO_CALL, instruction, &[], || message);
+            plan.find_instruction(judge.out, &OPENVINO_CALL, &instruction, &[], || message);
         }
     }
 }

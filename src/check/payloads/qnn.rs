@@ -101,7 +101,7 @@ fn judge(
         if let Some((nth, arg)) = args.iter().enumerate().find(|(_, arg)| !is_tensor(*arg)) {
             let kind = plan.kind_name(arg).unwrap_or("nothing");
             let message = || format!("argument {nth} is {kind}: the runtime takes a Tensor");
-            plan.find_instruction(judge.out, &QNN_CALL, instruction, &[], message);
+            plan.find_instruction(judge.out, &QNN_CALL, &instruction, &[], message);
         }
     }
     Ok(())

@@ -9,7 +9,7 @@ use super::rules_of;
 use crate::site::Plan;
 use pte_core::method::{self, Instruction};
 use pte_core::{Backend, Pte};
-use pte_flat::bytes::narrow;
+use pte_flat::bytes::{index as at_index, narrow};
 use pte_flat::cost;
 use pte_schema::program::view::{DelegateCall, ExecutionPlan, InstructionArguments};
 
@@ -23,14 +23,37 @@ pub(super) struct User {
     pub(super) calls: Range<u32>,
 }
 
-/// The index of a delegate, an instruction that calls the delegate, and the call.
-pub(super) type DelegateInstruction<'a> = (i32, Instruction<'a>, DelegateCall<'a>);
+/// The place of an instruction that calls a delegate. The struct is small: a file may list a call every four bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct DelegateInstruction {
+    /// The index of the delegate.
+    delegate: i32,
+    /// The index of the chain.
+    chain: u32,
+    /// The index in the chain.
+    index: u32,
+}
+
+impl DelegateInstruction {
+    /// Decodes the instruction; its pc counts from the beginning of its chain.
+    pub(super) fn read<'a>(
+        self,
+        view: ExecutionPlan<'a>,
+    ) -> Option<(Instruction<'a>, DelegateCall<'a>)> {
+        let chain = view.chains()?.get(at_index(self.chain))?;
+        let instruction = method::instruction_of_chain(self.chain, chain, self.index)?;
+        match instruction.operation() {
+            Some(InstructionArguments::DelegateCall(call)) => Some((instruction, call)),
+            _ => None,
+        }
+    }
+}
 
 /// The delegates that have payloads with rules.
 pub(super) struct Users<'p, 'a> {
     pub(super) plans: Vec<Plan<'p, 'a>>,
     /// The calls, sorted by method and delegate, then in the order of the file.
-    pub(super) calls: Vec<DelegateInstruction<'a>>,
+    pub(super) calls: Vec<DelegateInstruction>,
     pub(super) by_range: BTreeMap<(u64, u64, Backend), Vec<User>>,
 }
 
@@ -46,7 +69,7 @@ impl<'p, 'a> Users<'p, 'a> {
             calls.extend(calls_of(view));
             let own = calls.get_mut(first..).unwrap_or_default();
             cost::sort(own.len());
-            own.sort_by_key(|&(delegate, ..)| delegate);
+            own.sort_unstable();
             let own = calls.get(first..).unwrap_or_default();
             for (delegate, table) in (0u32..).zip(view.delegates().into_iter().flatten()) {
                 // Other rules report delegates without a payload, and payloads that do not resolve.
@@ -59,7 +82,7 @@ impl<'p, 'a> Users<'p, 'a> {
                     let Range { start, end } = payload.range();
                     cost::look_up("", by_range.len());
                     cost::look_up("", own.len());
-                    let called = |&(of, ..): &DelegateInstruction<'_>| i64::from(of);
+                    let called = |call: &DelegateInstruction| i64::from(call.delegate);
                     let at = |bound: i64| {
                         let before = own.partition_point(|call| called(call) < bound);
                         narrow(first.saturating_add(before))
@@ -76,14 +99,16 @@ impl<'p, 'a> Users<'p, 'a> {
     }
 }
 
-/// Returns the calls of delegates of a method, each with the index of the delegate.
-fn calls_of(view: ExecutionPlan<'_>) -> impl Iterator<Item = DelegateInstruction<'_>> {
+/// Returns the calls of delegates of a method.
+fn calls_of(view: ExecutionPlan<'_>) -> impl Iterator<Item = DelegateInstruction> {
     method::instructions(view).filter_map(|instruction| {
         cost::charge(1);
         match instruction.operation() {
-            Some(InstructionArguments::DelegateCall(call)) => {
-                Some((call.delegate_index(), instruction, call))
-            }
+            Some(InstructionArguments::DelegateCall(call)) => Some(DelegateInstruction {
+                delegate: call.delegate_index(),
+                chain: instruction.chain(),
+                index: instruction.index(),
+            }),
             _ => None,
         }
     })

@@ -134,7 +134,7 @@ fn judge(
         return Ok(());
     }
     for ((plan, _), instruction, call) in judge.calls(payload.users) {
-        calls::judge(tables.sequence, &resources, (plan, instruction, call), judge.out);
+        calls::judge(tables.sequence, &resources, (plan, &instruction, call), judge.out);
     }
     Ok(())
 }

@@ -158,7 +158,7 @@ fn judge(
     let len = len_of(&constants);
     let Some(judged) = judge_graph(&site, judge.named, len, judge.out) else { return Ok(()) };
     for ((plan, _), instruction, call) in judge.calls(payload.users) {
-        calls::judge(&site, &judged, (plan, instruction, call), judge.out);
+        calls::judge(&site, &judged, (plan, &instruction, call), judge.out);
     }
     Ok(())
 }

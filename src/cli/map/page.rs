@@ -21,7 +21,7 @@ use pte::payload::PayloadContents;
 use pte::quoted::UntrustedString;
 use pte::summary::{NamedSummary, Summary, SummaryDocument};
 use pte::tensors::ModuleTree;
-use pte::{File, Limits};
+use pte::{File, Limits, Pte, method};
 use serde::Serialize;
 
 use self::short::Short;
@@ -276,16 +276,33 @@ fn map(model: &PageModel<'_>, to: &mut Short) -> Result<(), Problem> {
 /// is not tried, since it takes more memory than the page.
 fn explorer(model: &PageModel<'_>, to: &mut Short) -> Result<(), Problem> {
     let PageModel { input, payloads, limits, .. } = model;
-    let graphs = payloads.iter().map(|of| len_of(&of.graph));
+    let graphs = payloads.iter().map(|of| len_of(&of.graph)).fold(0, u64::saturating_add);
     let too_large =
         || input.absent("the graph is too large for a page: `pte view` shows it".into());
-    if graphs.fold(input.opened.region_len(), u64::saturating_add) > MOST_OF_GRAPH {
+    let is_too_large = match input.opened.file() {
+        File::Pte(pte) => has_more_operands(&pte, MOST_OPERANDS),
+        File::Ptd(_) => false,
+    };
+    if is_too_large || graphs > MOST_OF_GRAPHS || input.opened.region_len() > MOST_OF_TABLES {
         return Err(too_large());
     }
     let document = ExplorerDocument::of(&input.name, &input.opened, false, limits);
     let document = document.map_err(|error| Problem::open(&input.name, error))?;
-    model.line(&document, to)?;
-    if to.has_all_items() { Ok(()) } else { Err(too_large()) }
+    to.be_whole_or_nothing();
+    let written = model.line(&document, to);
+    if to.has_all_items() { written } else { Err(too_large()) }
+}
+
+/// Returns whether the instructions of a program, and the values that they name, are more than `most`.
+fn has_more_operands(pte: &Pte<'_>, most: usize) -> bool {
+    let plans = method::distinct(pte).map(|(_, plan)| plan);
+    let counts =
+        plans.flat_map(method::instructions).map(|one| one.operands().len().saturating_add(1));
+    let mut all = counts.scan(0usize, |all, count| {
+        *all = all.saturating_add(count);
+        Some(*all)
+    });
+    all.any(|all| all > most)
 }
 
 /// The bytes of a file, and what they mean: of a small file all bytes, else those at the beginning and near findings.
@@ -417,8 +434,11 @@ const ROOM_FOR_TENSORS: usize = 128 << 10;
 /// The most bytes of the text that is shown without JavaScript.
 const MOST_OF_SUMMARY: usize = 16 << 10;
 
-/// The most bytes of tables and payload graphs whose graph is in the page.
-const MOST_OF_GRAPH: u64 = 1 << 21;
+/// The most bytes of a program's tables and of its payloads' graphs, and the most instructions and operands, whose
+/// graph is tried: a larger one has more than its document may have.
+const MOST_OF_TABLES: u64 = 1 << 21;
+const MOST_OF_GRAPHS: u64 = 1 << 18;
+const MOST_OPERANDS: usize = 1 << 13;
 
 #[cfg(test)]
 mod tests {

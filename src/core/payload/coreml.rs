@@ -178,6 +178,10 @@ fn graph(
     if !model.is_program() {
         return Ok(Found::Nothing);
     }
+    // Each takes more memory here than such an operation has bytes.
+    if wide(operations(model)) > wide(bytes.len()) / LEAST_OPERATION {
+        return Ok(Found::Nothing);
+    }
     let metadata = package.metadata().and_then(|range| head.read_range(range).ok());
     let metadata = metadata.and_then(|bytes| Metadata::read(&bytes));
     let (out, immediate) = (Builder::default(), BTreeMap::new());
@@ -195,6 +199,16 @@ fn graph(
     }
     each(form.out.finish());
     Ok(Found::Graph)
+}
+
+/// The fewest bytes of an operation, on average, in a graph that is shown. Genuine ones have more: a type, the name and
+/// the type of an output.
+const LEAST_OPERATION: u64 = 16;
+
+/// Returns the number of operations in the outermost blocks.
+fn operations(model: Model<'_>) -> usize {
+    let blocks = model.functions().filter_map(|function| function.block());
+    blocks.map(|block| block.operations().count()).sum()
 }
 
 /// Makes the form of a graph from functions.

@@ -1,4 +1,4 @@
-//! Payloads whose graph is a FlatBuffer of a known schema: one row a backend.
+//! Payloads whose graph is a FlatBuffer of a known schema. The backends that have one are in `payload.rs`.
 
 use core::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Payloads with graphs that are not FlatBuffers: one row a backend.
+//! Payloads with graphs that are not FlatBuffers. The backends that have one are in `payload.rs`.
 
 use core::ops::{Deref, Range};
 

@@ -134,7 +134,7 @@ fn inner(
         let (before, after) = (moved(hunk.before, from), moved(hunk.after, other));
         both(pairs, &mut at, before.start);
         // With the same kinds in the same order, each instruction is paired with its counterpart.
-        let kind = |plan: &Plan<'_, '_>, nth| plan.instruction(nth).map(Instruction::tag);
+        let kind = |plan: &Plan<'_, '_>, nth| plan.instruction(nth).map(|one| one.tag());
         let kinds =
             before.clone().map(|nth| kind(a, nth)).eq(after.clone().map(|nth| kind(b, nth)));
         at = (before.end, after.end);
@@ -183,7 +183,7 @@ fn keys(plan: &Plan<'_, '_>, fine: bool) -> Vec<u64> {
         }
         hasher.finish()
     };
-    plan.instructions.iter().map(key).collect()
+    plan.instructions.iter().map(|one| key(&one)).collect()
 }
 
 /// Slides a hunk that only adds or only removes instructions. The hunk may slide along instructions
@@ -246,7 +246,7 @@ fn slide(
 }
 
 /// Returns the number of equal arguments.
-fn agreement(one: Option<&Instruction<'_>>, other: Option<&Instruction<'_>>) -> i64 {
+fn agreement(one: Option<Instruction<'_>>, other: Option<Instruction<'_>>) -> i64 {
     let (Some(one), Some(other)) = (one, other) else { return 0 };
     let same =
         one.operands().iter().zip(other.operands().iter()).filter(|(one, other)| one == other);

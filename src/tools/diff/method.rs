@@ -205,14 +205,14 @@ impl Method<'_, '_, '_, '_> {
         };
         self.add(Class::Instructions, |method| {
             let (a, b) = (method.a, method.b);
-            let number = |instruction: Option<&Instruction<'_>>| {
+            let number = |instruction: Option<Instruction<'_>>| {
                 instruction.map_or(NONE, |instruction| instruction.index())
             };
             let before: Vec<_> = moved().map(|(one, _)| number(a.instruction(one))).collect();
             let after: Vec<_> = moved().map(|(_, other)| number(b.instruction(other))).collect();
             let place = match moved().count().saturating_sub(1) {
-                0 => describe::place(a, first),
-                more => format!("{} and {more} more", describe::place(a, first)),
+                0 => describe::place(a, &first),
+                more => format!("{} and {more} more", describe::place(a, &first)),
             };
             let text =
                 |numbers: &[u32]| Some(text::shown(format!("at {}", text::numbers(numbers))));
@@ -249,15 +249,16 @@ impl Method<'_, '_, '_, '_> {
         self.add(Class::Instructions, |method| {
             let plan = if before { method.a } else { method.b };
             let Some(instruction) = plan.instruction(nth) else { return Default::default() };
-            let shown = Some(text::shown(describe::instruction(plan, instruction)));
+            let shown = Some(text::shown(describe::instruction(plan, &instruction)));
             let (old, new) = if before { (shown, None) } else { (None, shown) };
-            (describe::place(plan, instruction), "instruction", old, new)
+            (describe::place(plan, &instruction), "instruction", old, new)
         });
     }
 
     fn both(&mut self, one: u32, other: u32, targets: &mut Targets) {
         let (a, b) = (self.a, self.b);
         let (Some(old), Some(new)) = (a.instruction(one), b.instruction(other)) else { return };
+        let (old, new) = (&old, &new);
         let is_other = match (old.operation(), new.operation()) {
             (
                 Some(InstructionArguments::KernelCall(old)),
@@ -292,7 +293,7 @@ impl Method<'_, '_, '_, '_> {
                     let target = Some(jump.target).filter(|&to| to < instruction.chain_end());
                     let to = jump.destination;
                     Some(text::shown(match target.and_then(|target| plan.instruction(target)) {
-                        Some(instruction) => format!("to {}", describe::place(plan, instruction)),
+                        Some(instruction) => format!("to {}", describe::place(plan, &instruction)),
                         None if to.is_negative() => format!("to {to}, in front of the first"),
                         None if jump.is_valid => "to the end".into(),
                         None => format!("to {to}, past the end"),

@@ -10,13 +10,14 @@ use super::DiffError;
 use super::contents::Contents;
 use super::digest::{Hasher, Sha};
 use super::fingerprint::{Fingerprint, ValueClass};
+use super::instructions::Instructions;
 use super::items::Items;
 use super::payload::Meaning;
 use super::values::Values;
 use super::writers::{NONE, Writers};
-use pte_core::method::{Instruction, instructions};
+use pte_core::method::Instruction;
 use pte_core::{Pte, Source, tensor_at, value_at};
-use pte_flat::bytes::{index as at_index, narrow};
+use pte_flat::bytes::narrow;
 use pte_flat::view::{Table, Vector};
 use pte_schema::program::view::{
     BackendDelegate, ExecutionPlan, InstructionArguments, KernelTypes, Operator, Tensor,
@@ -28,7 +29,7 @@ pub(super) struct Plan<'p, 'a> {
     /// The number of bytes of text that may still be read for display. A text may be shown often.
     texts: &'p Cell<usize>,
     pub(super) view: ExecutionPlan<'a>,
-    pub(super) instructions: Vec<Instruction<'a>>,
+    pub(super) instructions: Instructions<'a>,
     pub(super) writers: Writers<'a>,
     values: Values,
     /// For each value that is an input, its first position among the inputs; likewise for outputs.
@@ -85,7 +86,7 @@ impl<'p, 'a> Plan<'p, 'a> {
         texts: &'p Cell<usize>,
         contents: &mut Contents<'_, S>,
     ) -> Result<Self, DiffError<S::Error>> {
-        let instructions: Vec<_> = instructions(view).collect();
+        let instructions = Instructions::of(view);
         let writers = Writers::of(pte, view, &instructions);
         let inputs = places(view.inputs());
         let changes = |nth: usize| inputs.contains_key(&nth) || writers.first(nth) != NONE;
@@ -154,7 +155,7 @@ impl<'p, 'a> Plan<'p, 'a> {
         };
         self.view.inputs().into_iter().flatten().for_each(&mut reach);
         self.view.outputs().into_iter().flatten().for_each(&mut reach);
-        for instruction in &self.instructions {
+        for instruction in self.instructions.iter() {
             instruction.operands().iter().for_each(&mut reach);
         }
         let lists = (0..self.values.len()).filter(|&nth| reached.get(nth) == Some(&true));
@@ -202,8 +203,8 @@ impl<'p, 'a> Plan<'p, 'a> {
         self.outputs.get(&nth).copied()
     }
 
-    pub(super) fn instruction(&self, number: u32) -> Option<&Instruction<'a>> {
-        self.instructions.get(at_index(number))
+    pub(super) fn instruction(&self, number: u32) -> Option<Instruction<'a>> {
+        self.instructions.get(number)
     }
 
     /// Returns the digest of an operator.
@@ -222,7 +223,7 @@ impl<'p, 'a> Plan<'p, 'a> {
     /// Returns the indices of delegates that no instruction calls. A runtime loads them nevertheless.
     pub(super) fn idle_delegates(&self) -> Vec<i32> {
         let mut idle = vec![true; self.delegates.len()];
-        for instruction in &self.instructions {
+        for instruction in self.instructions.iter() {
             if let Some(InstructionArguments::DelegateCall(call)) = instruction.operation() {
                 let nth = usize::try_from(call.delegate_index()).ok();
                 let slot = nth.and_then(|nth| idle.get_mut(nth));

@@ -2,8 +2,9 @@
 
 use alloc::vec::Vec;
 
+use super::instructions::Instructions;
 use pte_core::Pte;
-use pte_core::method::{Definitions, Effects, Instruction};
+use pte_core::method::{Definitions, Effects};
 use pte_flat::bytes::index as at_index;
 use pte_schema::program::view::ExecutionPlan;
 
@@ -20,14 +21,14 @@ pub(super) struct Writers<'a> {
 pub(super) const NONE: u32 = u32::MAX;
 
 impl<'a> Writers<'a> {
-    pub(super) fn of(pte: &Pte<'a>, plan: ExecutionPlan<'a>, all: &[Instruction<'a>]) -> Self {
+    pub(super) fn of(pte: &Pte<'a>, plan: ExecutionPlan<'a>, all: &Instructions<'a>) -> Self {
         let mut definitions = Definitions::of(pte, plan);
         let mut place = vec![0; plan.values().map_or(0, |values| values.len())];
         let mut results = vec![0u32; all.len()];
         let effects = Effects::of(plan);
         for (instruction, count) in all.iter().zip(&mut results) {
-            let accesses = effects.accesses(instruction, &definitions);
-            definitions.record_each(instruction, &accesses, |value| {
+            let accesses = effects.accesses(&instruction, &definitions);
+            definitions.record_each(&instruction, &accesses, |value| {
                 place.get_mut(at_index(value)).into_iter().for_each(|place| *place = *count);
                 *count = count.saturating_add(1);
             });

@@ -4,6 +4,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::{InstructionFacts, MethodGraph, ValueFacts, Visibility, Writer};
+use pte_core::limits::MOST_DIMENSIONS;
 use pte_core::method::{self, Access, Definitions, Effects, Instruction};
 use pte_core::{Arena as Place, Pte, Storage, operator_name};
 use pte_flat::bytes::{index as at, narrow};
@@ -104,8 +105,10 @@ impl<'a> MethodGraph<'a> {
     fn place(&self, value: u32) -> Option<StoragePlace> {
         let Some(KernelTypes::Tensor(tensor)) = self.value(at(value)) else { return None };
         let Place { memory_id, offset } = Place::of(tensor.allocation_info()?);
-        let bytes = tensor.scalar_type().nbytes(tensor.sizes().into_iter().flatten())?;
-        Some((memory_id, offset, bytes))
+        // The runtime has no tensor of more dimensions, and any number of calls may name one.
+        let sizes = tensor.sizes().unwrap_or_default();
+        let sizes = Some(sizes).filter(|sizes| sizes.len() <= MOST_DIMENSIONS)?;
+        Some((memory_id, offset, tensor.scalar_type().nbytes(sizes)?))
     }
 
     /// Returns whether a value is a tensor with contents before any instruction writes it.
@@ -268,7 +271,8 @@ impl<'a> MethodGraph<'a> {
 
     /// Returns whether a tensor has contents before any instruction writes it.
     fn has_data(&self, tensor: Tensor<'a>) -> bool {
-        let storage = self.pte.storage(tensor);
+        // As in `kind`, the size is not asked for.
+        let storage = self.pte.storage_of(tensor, || Ok(0));
         !matches!(storage, Ok(Storage::Unbound | Storage::Planned { initial: None, .. }) | Err(_))
     }
 

@@ -118,7 +118,8 @@ impl<'a> MethodGraph<'a> {
         match self.value(index) {
             _ if facts.is_input => NodeKind::Input,
             _ if self.is_list(index) => NodeKind::List,
-            Some(KernelTypes::Tensor(tensor)) => match self.pte.storage(tensor) {
+            // The size is not asked for: any number of calls may name a tensor of many dimensions.
+            Some(KernelTypes::Tensor(tensor)) => match self.pte.storage_of(tensor, || Ok(0)) {
                 Ok(Storage::Constant(_)) => NodeKind::Constant,
                 Ok(Storage::Planned { initial: Some(_), .. }) => NodeKind::Mutable,
                 Ok(Storage::External { .. }) => NodeKind::External,

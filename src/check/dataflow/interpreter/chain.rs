@@ -146,7 +146,7 @@ impl<'a> AbstractInterpreter<'_, '_, 'a> {
     /// Joins a value with its state on another path.
     fn join(&mut self, index: i32, other: AbstractValue) {
         cost::charge(1);
-        let before = self.state.get(index).copied();
+        let before = self.state.get(index);
         self.state.join(self.judge.values, index, other);
         if let Some(before) = before.filter(|_| self.is_in_loop) {
             self.changed_in_iteration.push((index, before));

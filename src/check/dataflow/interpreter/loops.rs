@@ -93,7 +93,7 @@ impl<'a> AbstractInterpreter<'_, '_, 'a> {
         // The first change of a value has the state from before the iteration.
         keep_first(&mut self.changed_in_iteration);
         let state = &self.state;
-        self.changed_in_iteration.iter().any(|(index, old)| state.get(*index) != Some(old))
+        self.changed_in_iteration.iter().any(|(index, old)| state.get(*index) != Some(*old))
     }
 
     /// Sets every value that a loop modifies to unknown. A second pass finds the tensors whose

@@ -39,14 +39,14 @@ impl Seen {
         judged: &Judged<'p>,
         ((plan, delegate), instruction, call): (
             (&Plan<'_, '_>, u32),
-            &Instruction<'_>,
+            Instruction<'_>,
             DelegateCall<'_>,
         ),
         work: &mut Work,
         out: &mut Findings,
     ) {
         let mut find = |rule, message: String| {
-            plan.find_instruction(out, rule, instruction, &[], || message);
+            plan.find_instruction(out, rule, &instruction, &[], || message);
         };
         let values = wide(judged.values.all().len());
         if !work.pay(values) {

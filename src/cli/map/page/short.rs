@@ -19,6 +19,8 @@ pub(super) struct Short {
     omitted: u64,
     /// Whether no item of an array is left out.
     has_all_items: bool,
+    /// Whether writing fails once the document is too long.
+    is_whole_or_nothing: bool,
 }
 
 struct Open {
@@ -49,7 +51,13 @@ impl Short {
             string: None,
             omitted: 0,
             has_all_items: true,
+            is_whole_or_nothing: false,
         }
+    }
+
+    /// Makes writing fail once the document is too long: what follows would be written for nothing.
+    pub(super) fn be_whole_or_nothing(&mut self) {
+        self.is_whole_or_nothing = true;
     }
 
     /// Returns the document.
@@ -177,6 +185,13 @@ impl Short {
 
 impl Write for Short {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.is_whole_or_nothing {
+            // Only arrays are cut.
+            self.has_all_items &= self.text.len() <= self.most;
+            if !self.has_all_items {
+                return Err(io::ErrorKind::FileTooLarge.into());
+            }
+        }
         bytes.iter().for_each(|&byte| self.byte(byte));
         Ok(bytes.len())
     }

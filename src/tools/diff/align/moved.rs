@@ -69,9 +69,9 @@ impl Partners {
         }
         // The instructions that have no exact partner, sorted by key.
         let left = |exact: &[u64], partners: &[u32], others: &[u64], plan: &Plan<'_, '_>| {
-            let all = (0u32..).zip(exact).zip(partners).zip(&plan.instructions);
+            let all = (0u32..).zip(exact).zip(partners).zip(plan.instructions.iter());
             let left = all.filter(|&(((_, key), &partner), instruction)| {
-                others.get(at_index(partner)) != Some(key) && !is_jump(instruction)
+                others.get(at_index(partner)) != Some(key) && !is_jump(&instruction)
             });
             let mut left: Vec<_> = left.map(|(((nth, &key), _), _)| (key, nth)).collect();
             left.sort_unstable();
@@ -166,7 +166,7 @@ fn exact(plan: &Plan<'_, '_>, fine: &[u64]) -> Vec<u64> {
     let kind = |instruction: u32| fine.get(at_index(instruction)).copied();
     // The first use of each value outside its definition.
     let mut users = vec![None; plan.value_count()];
-    for (number, instruction) in (0u32..).zip(&plan.instructions) {
+    for (number, instruction) in (0u32..).zip(plan.instructions.iter()) {
         for (place, at) in (0u32..).zip(instruction.operands().iter()) {
             let nth = usize::try_from(at).unwrap_or(usize::MAX);
             if plan.writers.first(nth) != number
@@ -176,7 +176,7 @@ fn exact(plan: &Plan<'_, '_>, fine: &[u64]) -> Vec<u64> {
             }
         }
     }
-    let key = |(number, instruction): (u32, &Instruction<'_>)| {
+    let key = |(number, instruction): (u32, Instruction<'_>)| {
         let mut hasher = DefaultHasher::new();
         (kind(number), instruction.chain()).hash(&mut hasher);
         for at in instruction.operands().iter() {
@@ -196,5 +196,5 @@ fn exact(plan: &Plan<'_, '_>, fine: &[u64]) -> Vec<u64> {
         }
         hasher.finish()
     };
-    (0u32..).zip(&plan.instructions).map(key).collect()
+    (0u32..).zip(plan.instructions.iter()).map(key).collect()
 }

@@ -30,7 +30,7 @@ impl Method<'_, '_, '_, '_> {
         let place = |method: &Self| {
             let instruction = method.a.instruction(number);
             instruction
-                .map_or_else(String::new, |instruction| describe::place(method.a, instruction))
+                .map_or_else(String::new, |instruction| describe::place(method.a, &instruction))
         };
         self.delegates_alike(one, other, &place);
     }
@@ -51,7 +51,7 @@ impl Method<'_, '_, '_, '_> {
             let place = method
                 .a
                 .instruction(*first)
-                .map(|instruction| describe::place(method.a, instruction));
+                .map(|instruction| describe::place(method.a, &instruction));
             let place = place.unwrap_or_default();
             let index = |digest: &Sha| {
                 let instruction =
@@ -202,7 +202,7 @@ pub(super) struct Exchanged {
 
 fn calls(plan: &Plan<'_, '_>) -> BTreeMap<Sha, u32> {
     let mut calls = BTreeMap::new();
-    for (number, instruction) in (0u32..).zip(&plan.instructions) {
+    for (number, instruction) in (0u32..).zip(plan.instructions.iter()) {
         if let Some(InstructionArguments::DelegateCall(call)) = instruction.operation()
             && let Some(delegate) = plan.delegate(call.delegate_index())
         {
