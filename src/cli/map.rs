@@ -85,6 +85,11 @@ enum OutputFormat {
 
 impl MapFile {
     /// Whether the output is JSON.
+    /// Returns whether a page is written, which has what several verbs show.
+    pub(super) fn is_page(&self) -> bool {
+        self.html || self.format == OutputFormat::Html
+    }
+
     pub(super) fn is_json(&self) -> bool {
         self.json || self.format == OutputFormat::Json
     }

@@ -105,7 +105,7 @@ fn referred(
     section: &Section,
 ) -> Option<(Option<Range<u64>>, String)> {
     let key = section.key.clone()?;
-    match judge.named.get(&key, is_digest(&key)) {
+    match judge.named.get(&key, || is_digest(&key)) {
         super::NamedSize::Missing => None,
         _ => {
             let own = judge.named.own_range(&key);

@@ -120,7 +120,7 @@ impl Site<'_> {
     fn data(&self, constant: NamedTensorRef<'_>, named: &NamedSizes<'_>, out: &mut Findings) {
         let Some(key) = constant.data_key().filter(|key| !key.is_empty()) else { return };
         // Keys are names of parameters, so that any key may be one of a writer.
-        match named.get(key, true) {
+        match named.get(key, || true) {
             NamedSize::Elsewhere => {}
             NamedSize::Missing => {
                 self.find(out, &DELEGATE_KEY_UNRESOLVED, constant.raw(), || {

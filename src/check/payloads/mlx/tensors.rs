@@ -53,7 +53,7 @@ pub(super) fn constants(site: &Site<'_, '_>, named: &NamedSizes<'_>, out: &mut F
             continue;
         };
         let key = slot.name().unwrap_or_default();
-        match named.get(key, is_written(key)) {
+        match named.get(key, || is_written(key)) {
             NamedSize::Elsewhere => {}
             NamedSize::Bytes(bytes) if size <= bytes => {}
             NamedSize::Bytes(bytes) => {

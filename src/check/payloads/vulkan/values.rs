@@ -314,7 +314,7 @@ impl<'p> Constants<'p> {
     fn of(site: &Site<'_, 'p>, named: &NamedSizes<'_>, len: u64) -> Self {
         let place = |bytes: VkBytes<'p>| match bytes.named_key() {
             Some(key) if bytes.offset() == NAMED => {
-                (bytes, Place::Named(named.get(key, len == 0 && is_digest(key))))
+                (bytes, Place::Named(named.get(key, || len == 0 && is_digest(key))))
             }
             _ => (bytes, Place::Behind),
         };

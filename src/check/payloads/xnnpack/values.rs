@@ -262,7 +262,8 @@ fn constant(site: &Site<'_, '_>, named: &NamedSizes<'_>, nth: u32) -> Result<u64
         PayloadConstant::Behind(range) => Ok(len_of(&range)),
         PayloadConstant::Within { bytes, .. } => Ok(wide(bytes.len())),
         PayloadConstant::Named { key, size } => {
-            match named.get(key, site.graph.parts().constants.is_empty() && is_written(key)) {
+            let is_written = || site.graph.parts().constants.is_empty() && is_written(key);
+            match named.get(key, is_written) {
                 NamedSize::Bytes(have) if have < size => Err((
                     &DELEGATE_KEY_SHORT,
                     format!("{} has {have} bytes, and the payload says {size}", Quoted(key)),
