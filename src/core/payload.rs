@@ -14,7 +14,6 @@ use crate::foreign::{BUNDLED_PROGRAM, ET_DUMP};
 use crate::pte::Pte;
 use binrw::meta::ReadMagic;
 use flatbuffer::FlatBufferFormat;
-use graph::Detail;
 use model::Model;
 use pte_flat::bytes::len_of;
 use pte_flat::cost;
@@ -69,54 +68,40 @@ static FORMATS: &[(Backend, Format)] = &[
     (Backend::Tosa, Format::FlatBuffer(&tosa::FORMAT)),
     (Backend::Native, Format::FlatBuffer(&native::FORMAT)),
     (Backend::Mlx, Format::FlatBuffer(&mlx::FORMAT)),
-    (Backend::EthosU, Format::with_graph(ethosu::sections::sections, &ethosu::MODEL)),
-    (Backend::Vgf, Format::with_graph(vgf::sections::sections, &vgf::form::MODEL)),
+    (Backend::EthosU, Format::Sections(ethosu::sections::sections)),
+    (Backend::Vgf, Format::Sections(vgf::sections::sections)),
     #[cfg(feature = "json")]
-    (Backend::CoreMl, Format::with_graph(coreml::sections::sections, &coreml::MODEL)),
-    (Backend::OpenVino, Format::sections(openvino::sections::sections)),
-    (Backend::Qnn, Format::sections(qnn::sections::sections)),
-    (Backend::Neuropilot, Format::sections(vendors::neuropilot)),
-    (Backend::Neutron, Format::sections(vendors::neutron)),
-    (Backend::Mps, Format::sections(vendors::mps)),
-    (Backend::Cuda, Format::sections(vendors::aot_inductor)),
-    (Backend::Metal, Format::sections(vendors::aot_inductor)),
+    (Backend::CoreMl, Format::Sections(coreml::sections::sections)),
+    (Backend::OpenVino, Format::Sections(openvino::sections::sections)),
+    (Backend::Qnn, Format::Sections(qnn::sections::sections)),
+    (Backend::Neuropilot, Format::Sections(vendors::neuropilot)),
+    (Backend::Neutron, Format::Sections(vendors::neutron)),
+    (Backend::Mps, Format::Sections(vendors::mps)),
+    (Backend::Cuda, Format::Sections(vendors::aot_inductor)),
+    (Backend::Metal, Format::Sections(vendors::aot_inductor)),
 ];
 
 /// How the payloads of a backend are read.
 enum Format {
     /// The payload has a FlatBuffer of a known schema, and its graph.
     FlatBuffer(&'static FlatBufferFormat),
-    /// The payload has sections.
-    Sections {
-        /// Finds the sections.
-        find: SectionsReader,
-        /// Reads the graph in the sections, if it is known.
-        model: Option<&'static Model>,
-    },
+    /// The payload has sections, which a function finds.
+    Sections(SectionsReader),
 }
 
+/// The backends with a known graph in their sections. The list is apart, so that a program that only judges payloads
+/// does not contain what makes these graphs.
+static MODELS: &[(Backend, &Model)] = &[
+    (Backend::EthosU, &ethosu::MODEL),
+    (Backend::Vgf, &vgf::form::MODEL),
+    #[cfg(feature = "json")]
+    (Backend::CoreMl, &coreml::MODEL),
+];
+
 impl Format {
-    /// Returns the format of payloads whose sections are opaque.
-    const fn sections(find: SectionsReader) -> Self {
-        Self::Sections { find, model: None }
-    }
-
-    /// Returns the format of payloads with sections and a graph in them.
-    const fn with_graph(find: SectionsReader, model: &'static Model) -> Self {
-        Self::Sections { find, model: Some(model) }
-    }
-
     /// Returns the format of a backend's payloads; `None` if they are opaque.
     fn of(backend: Backend) -> Option<&'static Self> {
         FORMATS.iter().find(|(of, _)| *of == backend).map(|(_, format)| format)
-    }
-
-    /// Returns what documents show of the graphs; `None` if there are none.
-    fn detail(&self) -> Option<Detail> {
-        match self {
-            Self::FlatBuffer(format) => Some(format.detail),
-            Self::Sections { model, .. } => model.map(|model| model.detail),
-        }
     }
 }
 
@@ -173,8 +158,9 @@ impl<'a> Pte<'a> {
 
 impl Backend {
     /// Returns what documents show of the graphs in payloads of the backend; `None` if their tables are not known.
-    pub fn graph_detail(self) -> Option<Detail> {
-        Format::of(self)?.detail()
+    pub fn graph_detail(self) -> Option<graph::Detail> {
+        let model = || Model::of(self).map(|model| model.detail);
+        FlatBufferFormat::of(self).map(|format| format.detail).or_else(model)
     }
 }
 
@@ -227,4 +213,16 @@ const _: () = {
 /// Compares two identifiers at compile time.
 const fn is_same(a: [u8; 4], b: [u8; 4]) -> bool {
     u32::from_le_bytes(a) == u32::from_le_bytes(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Format, MODELS};
+
+    #[test]
+    fn a_graph_without_a_flatbuffer_is_in_sections() {
+        for (backend, _) in MODELS {
+            assert!(matches!(Format::of(*backend), Some(Format::Sections(_))), "{backend:?}");
+        }
+    }
 }

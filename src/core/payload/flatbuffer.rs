@@ -96,7 +96,7 @@ impl FlatBufferFormat {
     pub(super) fn of(backend: Backend) -> Option<&'static Self> {
         match Format::of(backend)? {
             Format::FlatBuffer(format) => Some(format),
-            Format::Sections { .. } => None,
+            Format::Sections(_) => None,
         }
     }
 

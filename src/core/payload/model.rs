@@ -2,7 +2,7 @@
 
 use core::ops::{Deref, Range};
 
-use super::{Format, Unreadable};
+use super::{MODELS, Unreadable};
 
 use super::graph::{Detail, Graph};
 use super::sections::Head;
@@ -31,10 +31,7 @@ pub(super) enum Found {
 impl Model {
     /// Returns the model of a backend's payloads; `None` for another backend.
     pub(super) fn of(backend: Backend) -> Option<&'static Self> {
-        match Format::of(backend)? {
-            Format::Sections { model, .. } => *model,
-            Format::FlatBuffer(_) => None,
-        }
+        MODELS.iter().find(|(of, _)| *of == backend).map(|(_, model)| *model)
     }
 
     /// Passes the graph of a payload to `each`, as [`Graph::with`] does.

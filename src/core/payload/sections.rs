@@ -89,7 +89,7 @@ impl Sections {
     ) -> Result<Option<Result<Self, Unreadable>>, E> {
         let read = |range| read(range).map(Some);
         match Format::of(backend) {
-            Some(Format::Sections { find, .. }) => Head::with(len, read, find).map(Some),
+            Some(Format::Sections(find)) => Head::with(len, read, find).map(Some),
             _ => Ok(None),
         }
     }
