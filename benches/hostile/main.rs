@@ -46,7 +46,7 @@ fn main() -> ExitCode {
     let patience = if words.iter().any(|word| word == "patient") { 10.0 } else { 1.0 };
     words.retain(|word| word != "limits" && word != "patient");
     if !Path::new("/usr/bin/time").exists() {
-        println!("skipped: there is no /usr/bin/time");
+        println!("SKIPPED: costs of hostile files: there is no /usr/bin/time");
         return ExitCode::SUCCESS;
     }
     let mut all = hostile::families();

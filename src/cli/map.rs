@@ -84,12 +84,12 @@ enum OutputFormat {
 }
 
 impl MapFile {
-    /// Whether the output is JSON.
-    /// Returns whether a page is written, which has what several verbs show.
+    /// Returns whether the output is a page, which has what several verbs show.
     pub(super) fn is_page(&self) -> bool {
         self.html || self.format == OutputFormat::Html
     }
 
+    /// Returns whether the output is JSON.
     pub(super) fn is_json(&self) -> bool {
         self.json || self.format == OutputFormat::Json
     }

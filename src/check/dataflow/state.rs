@@ -43,8 +43,8 @@ pub(super) struct AbstractValue {
     pub(super) elements: Option<Tensor>,
 }
 
-/// The index of a tensor in the file. It is one more than the index, so that an optional one takes four bytes: states
-/// have three tensors for each value that was changed.
+/// The index of a tensor in the file, plus one: an optional one takes four bytes in place of eight. A state has two for
+/// each value that was changed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tensor(NonZeroU32);
 
@@ -301,17 +301,18 @@ impl State {
     }
 }
 
+/// A value that was changed back equals one that was never changed.
 impl PartialEq for State {
     fn eq(&self, other: &Self) -> bool {
         let flags = |state: &Self| (state.is_memory_unknown, state.are_tensors_unknown);
-        let mut indices = (0..).zip(&self.slots).map(|(index, _)| index);
         self.slots.len() == other.slots.len()
             && flags(self) == flags(other)
-            && indices.all(|index| self.get(index) == other.get(index))
+            && (0..).zip(&self.slots).all(|(index, _)| self.get(index) == other.get(index))
     }
 }
 
-/// The slot of a value that always equals the one in the file. The first slots are indices: no file has so many values.
+/// The slot of a value that was never changed and equals the one in the file. Smaller slots are indices: a file has
+/// fewer than 2^31 values.
 const AS_FILE: u32 = 1 << 31;
 /// Of such a slot: the sizes of the tensor are not tracked.
 const UNSIZED: u32 = 1;
@@ -346,4 +347,28 @@ pub(super) fn list<'a>(
         return None;
     }
     method::items(plan.view, index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_that_is_changed_back_leaves_the_state_equal() {
+        let still = State { slots: vec![AS_FILE, AS_FILE | UNSTORED, UNKNOWN], ..State::still() };
+        for index in 0..3 {
+            let mut state = still.clone();
+            let old = state.get(index).unwrap();
+            assert!(state.set(index, AbstractValue { by: By::Move, ..old }) == Some(old));
+            assert!(state != still, "{index}");
+            state.set(index, old);
+            assert!(state == still, "{index}");
+            assert_eq!(state.changed.len(), 1, "a changed value keeps its place");
+        }
+        let mut state = still.clone();
+        state.set(0, still.get(0).unwrap());
+        assert!(state.changed.is_empty(), "the same value takes no memory");
+        state.set_memory_unknown();
+        assert!(state != still);
+    }
 }

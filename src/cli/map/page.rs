@@ -280,7 +280,7 @@ fn explorer(model: &PageModel<'_>, to: &mut Short) -> Result<(), Problem> {
     let too_large =
         || input.absent("the graph is too large for a page: `pte view` shows it".into());
     let is_too_large = match input.opened.file() {
-        File::Pte(pte) => has_more_operands(&pte, MOST_OPERANDS),
+        File::Pte(pte) => has_more_items(&pte, MOST_ITEMS),
         File::Ptd(_) => false,
     };
     if is_too_large || graphs > MOST_OF_GRAPHS || input.opened.region_len() > MOST_OF_TABLES {
@@ -293,16 +293,16 @@ fn explorer(model: &PageModel<'_>, to: &mut Short) -> Result<(), Problem> {
     if to.has_all_items() { written } else { Err(too_large()) }
 }
 
-/// Returns whether the instructions of a program, and the values that they name, are more than `most`.
-fn has_more_operands(pte: &Pte<'_>, most: usize) -> bool {
-    let plans = method::distinct(pte).map(|(_, plan)| plan);
-    let counts =
-        plans.flat_map(method::instructions).map(|one| one.operands().len().saturating_add(1));
-    let mut all = counts.scan(0usize, |all, count| {
-        *all = all.saturating_add(count);
-        Some(*all)
+/// Returns whether the arenas and instructions of a program, and the values that these name, are more than `most`.
+fn has_more_items(pte: &Pte<'_>, most: usize) -> bool {
+    let mut counts = method::distinct(pte).flat_map(|(_, plan)| {
+        let arenas = plan.non_const_buffer_sizes().map_or(0, |sizes| sizes.len());
+        let devices = plan.non_const_buffer_device().map_or(0, |devices| devices.len());
+        let operands = method::instructions(plan).map(|one| one.operands().len().saturating_add(1));
+        [arenas, devices].into_iter().chain(operands)
     });
-    all.any(|all| all > most)
+    // `None` ends the sum.
+    counts.try_fold(most, |left, count| left.checked_sub(count)).is_none()
 }
 
 /// The bytes of a file, and what they mean: of a small file all bytes, else those at the beginning and near findings.
@@ -434,11 +434,11 @@ const ROOM_FOR_TENSORS: usize = 128 << 10;
 /// The most bytes of the text that is shown without JavaScript.
 const MOST_OF_SUMMARY: usize = 16 << 10;
 
-/// The most bytes of a program's tables and of its payloads' graphs, and the most instructions and operands, whose
-/// graph is tried: a larger one has more than its document may have.
+/// The most bytes of a program's tables and of its payloads' graphs, and the most arenas, instructions and operands,
+/// whose graph is tried: a larger one has more than its document may have.
 const MOST_OF_TABLES: u64 = 1 << 21;
 const MOST_OF_GRAPHS: u64 = 1 << 18;
-const MOST_OPERANDS: usize = 1 << 13;
+const MOST_ITEMS: usize = 1 << 13;
 
 #[cfg(test)]
 mod tests {

@@ -237,6 +237,23 @@ mod tests {
     }
 
     #[test]
+    fn a_document_that_must_be_whole_fails_once_it_is_too_long() {
+        let written = |text: &str, most| {
+            let mut short = Short::new(most);
+            short.be_whole_or_nothing();
+            let is_written = text.bytes().all(|byte| short.write_all(&[byte]).is_ok());
+            (is_written, short.has_all_items(), short.text().len())
+        };
+        assert_eq!(written("[1,2,3]", 1 << 10), (true, true, 7));
+        for text in
+            [format!("[{}1]", "1,".repeat(1 << 10)), format!("{{{}}}", "\"a\":1,".repeat(1 << 10))]
+        {
+            let (is_written, is_whole, len) = written(&text, 100);
+            assert!(!is_written && !is_whole && len < 120, "{len}");
+        }
+    }
+
+    #[test]
     fn a_long_string_is_cut_between_characters() {
         for letter in ["a", "é", "\\n", "\\u202e", "\u{1f600}"] {
             let text = format!("[\"{}\",1]", letter.repeat(LONGEST));
