@@ -100,7 +100,7 @@ verbs! {
     size: Size(size::Size) takes [Limits Stream Remote], memory 24, json size.format.is_json();
     memory: Memory(memory::Memory) takes [Limits Stream Remote], memory 32, json memory.is_json();
     profile: Profile(profile::ShowProfile) takes [Limits Stream], memory 24, json profile.format.is_json();
-    map: Map(map::MapFile) takes [Limits Stream Remote], memory if map.is_page() { 48 } else { 32 }, json map.is_json();
+    map: Map(map::MapFile) takes [Limits Stream Remote], memory if map.is_page() { 40 } else { 32 }, json map.is_json();
     ops: Ops(ops::Ops) takes [Limits Stream Remote], memory 24, json ops.is_json();
     graph: Graph(graph::Graph) takes [Limits Stream Remote],
         memory if graph.is_explorer() { 128 } else { 16 }, json graph.is_json();
