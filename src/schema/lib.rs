@@ -1,5 +1,5 @@
 //! The declared tables: of programs and data files, of delegates' payloads, and of the formats around
-//! them. Fields are in the order of upstream's schema files.
+//! them. Fields are in the order of upstream's schema files. Tables with the same fields stand together (`also`).
 
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]

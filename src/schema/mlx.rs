@@ -205,7 +205,11 @@ schema! {
     table IdCopyNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
-    }
+    } also SiluNode, SigmoidNode, TanhNode, RsqrtNode, LogNode, ContiguousNode, LogicalNotNode,
+        BitwiseInvertNode, SignNode, FloorNode, CeilNode, SquareNode, ExpNode, SinNode, CosNode,
+        TanNode, ArcsinNode, ArccosNode, ArctanNode, SinhNode, CoshNode, ArcsinhNode, ArccoshNode,
+        ArctanhNode, Log2Node, Log10Node, Log1pNode, ErfNode, Expm1Node, ReciprocalNode, SqrtNode,
+        AbsNode, NegNode, TruncNode;
 
     table AddmmNode {
         0 mat1: ?Tid (required),
@@ -225,7 +229,7 @@ schema! {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
         2 axis: i32 = 0,
-    }
+    } also SortNode, ArgsortNode;
 
     table TileNode {
         0 x: ?Tid (required),
@@ -299,7 +303,10 @@ schema! {
         0 a: ?Tid (required),
         1 b: ?Tid (required),
         2 out: ?Tid (required),
-    }
+    } also MultiplyNode, DivideNode, SubtractNode, MaximumNode, MinimumNode, LessNode,
+        LessEqualNode, GreaterNode, GreaterEqualNode, EqualNode, NotEqualNode, LogicalAndNode,
+        LogicalOrNode, BitwiseAndNode, BitwiseOrNode, BitwiseXorNode, Atan2Node, LogAddExpNode,
+        FloorDivideNode, RemainderNode, PowerNode;
 
     table AddIntNode {
         0 a: &IntOrVid (required),
@@ -312,12 +319,6 @@ schema! {
         1 dim: i32 = 0,
         2 out: ?Vid (required),
     }
-
-    table MultiplyNode {
-        0 a: ?Tid (required),
-        1 b: ?Tid (required),
-        2 out: ?Tid (required),
-    } also DivideNode, SubtractNode;
 
     table Conv1DNode {
         0 x: ?Tid (required),
@@ -417,11 +418,6 @@ schema! {
         4 scalar_type: ?i8,
     }
 
-    table SiluNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    } also SigmoidNode, TanhNode;
-
     table SqueezeNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -435,22 +431,6 @@ schema! {
         3 axis: i32 = 0,
     }
 
-    table RsqrtNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
-
-    table MaximumNode {
-        0 a: ?Tid (required),
-        1 b: ?Tid (required),
-        2 out: ?Tid (required),
-    } also MinimumNode;
-
-    table LogNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
-
     table SoftmaxNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -462,7 +442,7 @@ schema! {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
         2 shape: [&IntOrVid] (required),
-    }
+    } also ReshapeNode;
 
     table PadNode {
         0 x: ?Tid (required),
@@ -479,12 +459,6 @@ schema! {
         3 out: ?Tid (required),
     }
 
-    table ReshapeNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-        2 shape: [&IntOrVid] (required),
-    }
-
     table TransposeNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
@@ -497,11 +471,6 @@ schema! {
         2 shape: [&IntOrVid] (required),
         3 strides: [&IntOrVid] (required),
         4 offset: u64 = 0,
-    }
-
-    table ContiguousNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
     }
 
     table GatherNode {
@@ -551,7 +520,7 @@ schema! {
         0 tensors: [Tid] (required),
         1 out: ?Tid (required),
         2 axis: i32 = 0,
-    }
+    } also StackNode;
 
     table FullNode {
         0 out: ?Tid (required),
@@ -572,7 +541,7 @@ schema! {
         1 out: ?Tid (required),
         2 axis: i32 = 0,
         3 keepdims: bool = false,
-    }
+    } also ArgminNode;
 
     table SliceUpdateNode {
         0 dst: ?Tid (required),
@@ -604,23 +573,6 @@ schema! {
         8 dtype: ?i8,
     }
 
-    table LessNode {
-        0 a: ?Tid (required),
-        1 b: ?Tid (required),
-        2 out: ?Tid (required),
-    } also LessEqualNode, GreaterNode, GreaterEqualNode, EqualNode, NotEqualNode;
-
-    table LogicalNotNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    } also BitwiseInvertNode;
-
-    table LogicalAndNode {
-        0 a: ?Tid (required),
-        1 b: ?Tid (required),
-        2 out: ?Tid (required),
-    } also LogicalOrNode, BitwiseAndNode, BitwiseOrNode, BitwiseXorNode;
-
     table TriNode {
         0 out: ?Tid (required),
         1 n: &IntOrVid (required),
@@ -650,23 +602,12 @@ schema! {
         4 inclusive: bool = true,
     }
 
-    table StackNode {
-        0 tensors: [Tid] (required),
-        1 out: ?Tid (required),
-        2 axis: i32 = 0,
-    }
-
-    table SignNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    }
-
     table AnyNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
         2 axes: [i32],
         3 keepdims: bool = false,
-    } also AllNode;
+    } also AllNode, LogSumExpNode, SumNode, MeanNode, ProdNode, MaxNode, MinNode, MedianNode;
 
     table RepeatNode {
         0 x: ?Tid (required),
@@ -674,12 +615,6 @@ schema! {
         2 repeats: &IntOrVid (required),
         3 axis: i32 = 0,
     }
-
-    table SortNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-        2 axis: i32 = 0,
-    } also ArgsortNode;
 
     table PartitionNode {
         0 x: ?Tid (required),
@@ -695,36 +630,11 @@ schema! {
         3 axes: [i32] (required),
     }
 
-    table FloorNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    } also CeilNode, SquareNode, ExpNode, SinNode, CosNode, TanNode, ArcsinNode, ArccosNode,
-        ArctanNode, SinhNode, CoshNode, ArcsinhNode, ArccoshNode, ArctanhNode, Log2Node, Log10Node,
-        Log1pNode, ErfNode, Expm1Node;
-
     table RoundNode {
         0 x: ?Tid (required),
         1 out: ?Tid (required),
         2 decimals: i32 = 0,
     }
-
-    table ReciprocalNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-    } also SqrtNode, AbsNode, NegNode, TruncNode;
-
-    table Atan2Node {
-        0 a: ?Tid (required),
-        1 b: ?Tid (required),
-        2 out: ?Tid (required),
-    } also LogAddExpNode, FloorDivideNode, RemainderNode, PowerNode;
-
-    table LogSumExpNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-        2 axes: [i32],
-        3 keepdims: bool = false,
-    } also SumNode, MeanNode;
 
     table VarNode {
         0 x: ?Tid (required),
@@ -733,27 +643,6 @@ schema! {
         3 keepdims: bool = false,
         4 ddof: i32 = 0,
     } also StdNode;
-
-    table ProdNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-        2 axes: [i32],
-        3 keepdims: bool = false,
-    } also MaxNode, MinNode;
-
-    table ArgminNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-        2 axis: i32 = 0,
-        3 keepdims: bool = false,
-    }
-
-    table MedianNode {
-        0 x: ?Tid (required),
-        1 out: ?Tid (required),
-        2 axes: [i32],
-        3 keepdims: bool = false,
-    }
 
     table GatherMmNode {
         0 a: ?Tid (required),

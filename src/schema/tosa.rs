@@ -284,7 +284,7 @@ schema! {
     table ArgMaxAttribute {
         0 axis: i32 = 0,
         1 nan_mode: NanPropagationMode = NanPropagationMode::UNKNOWN,
-    }
+    } also ReduceMaxAttribute, ReduceMinAttribute;
 
     table AvgPool2dAttribute {
         0 kernel: [i32],
@@ -310,7 +310,21 @@ schema! {
         1 local_bound: bool = false,
     }
 
-    table MatMulAttribute {}
+    table MatMulAttribute {} also ErfAttribute, SigmoidAttribute, TanhAttribute, AddAttribute,
+        BitwiseAndAttribute, BitwiseOrAttribute, BitwiseXorAttribute, IntDivAttribute,
+        LogicalAndAttribute, LogicalLeftShiftAttribute, LogicalRightShiftAttribute,
+        LogicalOrAttribute, LogicalXorAttribute, MulAttribute, PowAttribute, SubAttribute,
+        TableAttribute, AbsAttribute, BitwiseNotAttribute, CeilAttribute, ClzAttribute,
+        CosAttribute, ExpAttribute, FloorAttribute, LogAttribute, LogicalNotAttribute,
+        NegateAttribute, ReciprocalAttribute, RsqrtAttribute, SinAttribute, SelectAttribute,
+        EqualAttribute, GreaterAttribute, GreaterEqualAttribute, PadAttribute, ReshapeAttribute,
+        SliceAttribute, TileAttribute, GatherAttribute, ScatterAttribute, CastAttribute,
+        ConstAttribute, IdentityAttribute, VariableAttribute, VariableWriteAttribute,
+        VariableReadAttribute, ConstShapeAttribute, RowGatherAttribute, MatMulTAttribute,
+        ConcatShapeAttribute, AddShapeAttribute, SubShapeAttribute, MulShapeAttribute,
+        SliceShapeAttribute, Exp2ShapeAttribute, Log2CeilShapeAttribute, Log2FloorShapeAttribute,
+        MaxShapeAttribute, MinShapeAttribute, ModShapeAttribute, DivCeilShapeAttribute,
+        DivFloorShapeAttribute;
 
     table MaxPool2dAttribute {
         0 kernel: [i32],
@@ -321,7 +335,7 @@ schema! {
 
     table MaxPool2dAdaptiveAttribute {
         0 nan_mode: NanPropagationMode = NanPropagationMode::UNKNOWN,
-    }
+    } also MaximumAttribute, MinimumAttribute;
 
     table RFFT2dAttribute {
         0 local_bound: bool = false,
@@ -340,58 +354,22 @@ schema! {
         2 nan_mode: NanPropagationMode = NanPropagationMode::UNKNOWN,
     }
 
-    table ErfAttribute {} also SigmoidAttribute, TanhAttribute, AddAttribute;
-
     table ArithmeticRightShiftAttribute {
         0 round: bool = false,
     }
 
-    table BitwiseAndAttribute {} also BitwiseOrAttribute, BitwiseXorAttribute, IntDivAttribute,
-        LogicalAndAttribute, LogicalLeftShiftAttribute, LogicalRightShiftAttribute,
-        LogicalOrAttribute, LogicalXorAttribute;
-
-    table MaximumAttribute {
-        0 nan_mode: NanPropagationMode = NanPropagationMode::UNKNOWN,
-    } also MinimumAttribute;
-
-    table MulAttribute {} also PowAttribute, SubAttribute, TableAttribute, AbsAttribute,
-        BitwiseNotAttribute, CeilAttribute, ClzAttribute, CosAttribute, ExpAttribute,
-        FloorAttribute, LogAttribute, LogicalNotAttribute, NegateAttribute, ReciprocalAttribute,
-        RsqrtAttribute, SinAttribute, SelectAttribute, EqualAttribute, GreaterAttribute,
-        GreaterEqualAttribute;
-
     table ReduceAllAttribute {
         0 axis: i32 = 0,
-    } also ReduceAnyAttribute;
-
-    table ReduceMaxAttribute {
-        0 axis: i32 = 0,
-        1 nan_mode: NanPropagationMode = NanPropagationMode::UNKNOWN,
-    } also ReduceMinAttribute;
-
-    table ReduceProductAttribute {
-        0 axis: i32 = 0,
-    } also ReduceSumAttribute, ConcatAttribute;
-
-    table PadAttribute {} also ReshapeAttribute;
-
-    table ReverseAttribute {
-        0 axis: i32 = 0,
-    }
-
-    table SliceAttribute {} also TileAttribute;
+    } also ReduceAnyAttribute, ReduceProductAttribute, ReduceSumAttribute, ConcatAttribute,
+        ReverseAttribute, DimAttribute;
 
     table TransposeAttribute {
         0 perms: [i32],
     }
 
-    table GatherAttribute {} also ScatterAttribute;
-
     table ResizeAttribute {
         0 mode: ResizeMode = ResizeMode::UNKNOWN,
     }
-
-    table CastAttribute {}
 
     table RescaleAttribute {
         0 scale32: bool = false,
@@ -400,8 +378,6 @@ schema! {
         3 input_unsigned: bool = false,
         4 output_unsigned: bool = false,
     }
-
-    table ConstAttribute {} also IdentityAttribute;
 
     table CustomAttribute {
         0 operator_name: &str,
@@ -419,21 +395,10 @@ schema! {
         1 body_graph: &str,
     }
 
-    table VariableAttribute {} also VariableWriteAttribute, VariableReadAttribute,
-        ConstShapeAttribute;
-
     table MatMulTBlockScaledAttribute {
         0 block_size: BlockSize = BlockSize::UNKNOWN,
     } also CastFromBlockScaledAttribute, CastToBlockScaledAttribute, Conv2dBlockScaledAttribute,
-        ReshapeBlockScaledAttribute;
-
-    table RowGatherAttribute {}
-
-    table RowGatherBlockScaledAttribute {
-        0 block_size: BlockSize = BlockSize::UNKNOWN,
-    }
-
-    table MatMulTAttribute {}
+        ReshapeBlockScaledAttribute, RowGatherBlockScaledAttribute;
 
     /// What a reader needs to know.
     table SerializationCompatibility {
@@ -450,15 +415,6 @@ schema! {
         2 _micro: i32 = -1,
         3 _modifier: &str,
     }
-
-    table DimAttribute {
-        0 axis: i32 = 0,
-    }
-
-    table ConcatShapeAttribute {} also AddShapeAttribute, SubShapeAttribute, MulShapeAttribute,
-        SliceShapeAttribute, Exp2ShapeAttribute, Log2CeilShapeAttribute, Log2FloorShapeAttribute,
-        MaxShapeAttribute, MinShapeAttribute, ModShapeAttribute, DivCeilShapeAttribute,
-        DivFloorShapeAttribute;
 
     table AssertEqualShapeAttribute {
         0 allow_broadcast: bool = false,
