@@ -156,6 +156,12 @@ pub trait RootStruct: RootNode + Model {
 
     /// Calls `each` with each field that holds the index of a segment.
     fn segment_indices(&mut self, each: &mut dyn FnMut(&mut u32));
+
+    /// Calls `each` with the segment index of each named data, tensor and payload.
+    fn data_indices(&mut self, each: &mut dyn FnMut(&mut u32));
+
+    /// Removes the named data with the keys for which `is_out` returns `true`. Returns their segment indices.
+    fn remove_named(&mut self, is_out: &mut dyn FnMut(&str) -> bool) -> Vec<u32>;
 }
 
 pte_flat::errors! {
@@ -262,7 +268,10 @@ impl From<WriteError> for ModelError {
 }
 
 macro_rules! root {
-    ($schema:ident $Root:ident, |$root:ident, $each:ident| $indices:block) => {
+    (
+        $schema:ident $Root:ident, |$root:ident, $each:ident| $data:block
+        $( and $others:block without $empty:ident )?
+    ) => {
         impl RootNode for $schema::model::$Root {
             const SCHEMA: &'static Schema = &$schema::desc::SCHEMA;
 
@@ -298,14 +307,44 @@ macro_rules! root {
             }
 
             fn segment_indices(&mut self, $each: &mut dyn FnMut(&mut u32)) {
+                $(
+                    let $root = &mut *self;
+                    $others
+                )?
+                self.data_indices($each);
+            }
+
+            fn data_indices(&mut self, $each: &mut dyn FnMut(&mut u32)) {
                 let $root = self;
-                $indices
+                $data
+                let named = $root.named_data.iter_mut().flatten();
+                named.for_each(|named| $each(&mut named.segment_index));
+            }
+
+            fn remove_named(&mut self, is_out: &mut dyn FnMut(&str) -> bool) -> Vec<u32> {
+                let mut unused = Vec::new();
+                if let Some(list) = &mut self.named_data {
+                    list.retain(|entry| {
+                        let is_out = entry.key.as_deref().is_some_and(&mut *is_out);
+                        unused.extend(is_out.then_some(entry.segment_index));
+                        !is_out
+                    });
+                }
+                $( self.$empty = self.$empty.take().filter(|list| !list.is_empty()); )?
+                unused
             }
         }
     };
 }
 
 root!(program Program, |root, each| {
+    let delegates = root.execution_plan.iter_mut().flatten().flat_map(|plan| &mut plan.delegates);
+    for processed in delegates.flatten().filter_map(|delegate| delegate.processed.as_mut()) {
+        if processed.location == program::DataLocation::SEGMENT {
+            each(&mut processed.index);
+        }
+    }
+} and {
     // A list without constants has the segment index 0 but refers to no segment. Constant 0 is
     // reserved.
     let constants = root.constant_segment.as_mut().filter(|list| {
@@ -314,24 +353,11 @@ root!(program Program, |root, each| {
     constants.into_iter().for_each(|constants| each(&mut constants.segment_index));
     let mutable = root.mutable_data_segments.iter_mut().flatten();
     mutable.for_each(|mutable| each(&mut mutable.segment_index));
-    let delegates = root.execution_plan.iter_mut().flatten().flat_map(|plan| &mut plan.delegates);
-    for processed in delegates.flatten().filter_map(|delegate| delegate.processed.as_mut()) {
-        if processed.location == program::DataLocation::SEGMENT {
-            each(&mut processed.index);
-        }
-    }
-    let named = root.named_data.iter_mut().flatten();
-    named.for_each(|named| each(&mut named.segment_index));
-});
+} without named_data);
 
-root!(flat_tensor FlatTensor, |root, each| {
-    let named = root.named_data.iter_mut().flatten();
-    named.for_each(|named| each(&mut named.segment_index));
-});
+root!(flat_tensor FlatTensor, |root, each| {});
 
 root!(flat_tensor_legacy FlatTensor, |root, each| {
     let tensors = root.tensors.iter_mut().flatten();
     tensors.for_each(|tensor| each(&mut tensor.segment_index));
-    let named = root.named_data.iter_mut().flatten();
-    named.for_each(|named| each(&mut named.segment_index));
 });

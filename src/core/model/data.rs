@@ -1,8 +1,9 @@
 //! Sets and removes the named data of a file of either kind.
 
 use alloc::string::{String, ToString};
+use core::mem::take;
 
-use super::{Blob, PtdModel, PteModel};
+use super::{Blob, FileModel, PtdModel, PteModel, RootStruct};
 use pte_flat::quoted::Quoted;
 use pte_schema::{flat_tensor, program};
 
@@ -46,24 +47,6 @@ impl<'a> PteModel<'a> {
         named.into_iter().for_each(|named| named.segment_index = own);
         true
     }
-
-    /// Removes the named data of `key`.
-    ///
-    /// # Errors
-    ///
-    /// [`DataError::UnknownKey`].
-    pub fn remove_data(&mut self, key: &str) -> Result<(), DataError> {
-        let list = self.root.named_data.as_mut();
-        let has = |named: &program::model::NamedData| named.key.as_deref() == Some(key);
-        let found = list.and_then(|list| Some((list.iter().position(has)?, list)));
-        let (nth, named) = found.ok_or_else(|| DataError::UnknownKey(key.into()))?;
-        let segment = named.remove(nth).segment_index;
-        if named.is_empty() {
-            self.root.named_data = None;
-        }
-        self.drop_unused(vec![segment]);
-        Ok(())
-    }
 }
 
 impl<'a> PtdModel<'a> {
@@ -99,19 +82,21 @@ impl<'a> PtdModel<'a> {
         named.into_iter().for_each(|named| named.segment_index = own);
         Ok(true)
     }
+}
 
-    /// Removes the data of `key`.
+impl<R: RootStruct> FileModel<'_, R> {
+    /// Removes the named data of `key`.
     ///
     /// # Errors
     ///
     /// [`DataError::UnknownKey`].
     pub fn remove_data(&mut self, key: &str) -> Result<(), DataError> {
-        let list = self.root.named_data.as_mut();
-        let has = |named: &flat_tensor::model::NamedData| named.key.as_deref() == Some(key);
-        let found = list.and_then(|list| Some((list.iter().position(has)?, list)));
-        let (nth, named) = found.ok_or_else(|| DataError::UnknownKey(key.into()))?;
-        let segment = named.remove(nth).segment_index;
-        self.drop_unused(vec![segment]);
+        let mut is_first = true;
+        let removed = self.root.remove_named(&mut |known| known == key && take(&mut is_first));
+        if removed.is_empty() {
+            return Err(DataError::UnknownKey(key.into()));
+        }
+        self.drop_unused(removed);
         Ok(())
     }
 }

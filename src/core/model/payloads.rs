@@ -160,7 +160,12 @@ impl<'a> PteModel<'a> {
         }
         embedded.retain(|key| !staying.contains(key));
         match moved.others {
-            0 => self.drop_named(&embedded),
+            0 => {
+                let unused = self.root.remove_named(&mut |key| embedded.contains(key));
+                if !unused.is_empty() {
+                    self.drop_unused(unused);
+                }
+            }
             _ => moved.kept = wide(embedded.len()),
         }
         Ok(moved)
@@ -438,24 +443,6 @@ impl<'a> PteModel<'a> {
             data.into_iter().for_each(|data| data.index = new);
         }
         Ok(())
-    }
-
-    /// Removes the named data with these keys, and the segments that are then unused.
-    fn drop_named(&mut self, keys: &BTreeSet<String>) {
-        let mut unused = Vec::new();
-        if let Some(list) = &mut self.root.named_data {
-            list.retain(|entry| {
-                let is_out = entry.key.as_ref().is_some_and(|key| keys.contains(key));
-                unused.extend(is_out.then_some(entry.segment_index));
-                !is_out
-            });
-        }
-        if self.root.named_data.as_ref().is_some_and(Vec::is_empty) {
-            self.root.named_data = None;
-        }
-        if !unused.is_empty() {
-            self.drop_unused(unused);
-        }
     }
 
     fn fixed(&self, (method, delegate): (usize, usize), reason: FixedPayload) -> ExternalError {

@@ -5,10 +5,9 @@ use alloc::vec::Vec;
 
 use sha2::{Digest, Sha256};
 
-use super::{Blob, Budget, FileModel, ModelError, PtdModel, PteModel, ReadError, RootStruct};
+use super::{Blob, Budget, FileModel, ModelError, ReadError, RootStruct};
 use crate::limits::Limits;
 use pte_flat::bytes::{index, wide};
-use pte_schema::program::DataLocation;
 
 /// The data that is no longer stored since equal data is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,52 +22,20 @@ pub struct SharedSegments {
 /// The SHA-256 of a blob, with its length. Blobs are equal if these are.
 pub(crate) type BlobDigest = (u64, [u8; 32]);
 
-impl PteModel<'_> {
+impl<R: RootStruct> FileModel<'_, R> {
     /// Lets named data and payloads with equal bytes share one segment, as upstream's writer does.
     /// Every key and delegate stays. Every runtime reads them by their segment index.
+    ///
+    /// Of equal segments the one with the largest alignment stays, so that every user has at least the
+    /// alignment that it had.
     ///
     /// # Errors
     ///
     /// The error of the data's source. [`ModelError::Amplified`] if segments overlap so much that
     /// reading them exceeds the limits.
     pub fn share_equal(&mut self, limits: &Limits) -> Result<SharedSegments, ModelError> {
-        self.share(limits, |root, each| {
-            let named = root.named_data.iter_mut().flatten();
-            named.for_each(|entry| each(&mut entry.segment_index));
-            let plans = root.execution_plan.iter_mut().flatten();
-            let delegates = plans.flat_map(|plan| plan.delegates.iter_mut().flatten());
-            let payloads = delegates.filter_map(|delegate| delegate.processed.as_mut());
-            payloads
-                .filter(|data| data.location == DataLocation::SEGMENT)
-                .for_each(|data| each(&mut data.index));
-        })
-    }
-}
-
-impl PtdModel<'_> {
-    /// Lets entries with equal bytes share one segment, as upstream's writer does. Every key stays.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`PteModel::share_equal`].
-    pub fn share_equal(&mut self, limits: &Limits) -> Result<SharedSegments, ModelError> {
-        self.share(limits, |root, each| {
-            let named = root.named_data.iter_mut().flatten();
-            named.for_each(|entry| each(&mut entry.segment_index));
-        })
-    }
-}
-
-impl<R: RootStruct> FileModel<'_, R> {
-    /// Lets the fields that `visit` visits share segments with equal bytes. Of equal segments the one
-    /// with the largest alignment stays, so that every user has at least the alignment that it had.
-    fn share(
-        &mut self,
-        limits: &Limits,
-        visit: impl Fn(&mut R, &mut dyn FnMut(&mut u32)),
-    ) -> Result<SharedSegments, ModelError> {
         let mut used = BTreeSet::new();
-        visit(&mut self.root, &mut |nth| {
+        self.root.data_indices(&mut |nth| {
             used.insert(*nth);
         });
         let held = |&nth: &u32| Some((nth, self.segments.get(index(nth))?));
@@ -101,7 +68,7 @@ impl<R: RootStruct> FileModel<'_, R> {
         }
         let shared = SharedSegments { segments: wide(moves.len()), bytes };
         if !moves.is_empty() {
-            visit(&mut self.root, &mut |nth| {
+            self.root.data_indices(&mut |nth| {
                 if let Some(&to) = moves.get(nth) {
                     *nth = to;
                 }
