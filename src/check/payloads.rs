@@ -68,6 +68,12 @@ rules! {
         Misreads ["6.7", "7.7.23", "11.3", "11.9", "11.11"];
 }
 
+/// What the judgement of a payload returns: an error if its backend cannot read it.
+type Outcome = Result<(), Unreadable>;
+
+/// Judges a payload and the calls of its delegates.
+type JudgePayload = fn(&mut Judge<'_>, &Subject<'_>, &mut Bytes<'_>) -> Outcome;
+
 /// The rules for the payloads of a backend.
 pub(crate) struct BackendRules {
     backend: Backend,
@@ -78,22 +84,13 @@ pub(crate) struct BackendRules {
     has_keys: bool,
     /// The rule that a payload breaks if the backend cannot read it.
     unreadable: &'static Rule,
-    /// Judges a payload and the calls of its delegates.
-    judge: fn(&mut Judge<'_, '_, '_, '_>, &Subject<'_>, &mut Bytes<'_>) -> Result<(), Unreadable>,
+    judge: JudgePayload,
 }
 
 impl BackendRules {
     /// Returns the rules of a backend whose requested keys are not known. A payload that cannot be read breaks
     /// `payload-unreadable`.
-    const fn of(
-        backend: Backend,
-        rules: &'static [&'static Rule],
-        judge: fn(
-            &mut Judge<'_, '_, '_, '_>,
-            &Subject<'_>,
-            &mut Bytes<'_>,
-        ) -> Result<(), Unreadable>,
-    ) -> Self {
+    const fn of(backend: Backend, rules: &'static [&'static Rule], judge: JudgePayload) -> Self {
         Self { backend, rules, has_keys: false, unreadable: &PAYLOAD_UNREADABLE, judge }
     }
 
@@ -240,7 +237,7 @@ pub(super) fn judge_alone(
     file: &[u8],
     (limits, release): (&Limits, Option<Release>),
     out: &mut Findings,
-) -> Result<(), Unreadable> {
+) -> Outcome {
     let at = |pos: u64| usize::try_from(pos).unwrap_or(usize::MAX);
     let mut read = |range: Range<u64>| file.get(at(range.start)..at(range.end)).map(Cow::Borrowed);
     let len = wide(file.len());
@@ -297,17 +294,17 @@ fn prove(
 }
 
 /// A delegate: its method, and its index there.
-type DelegateOf<'j, 'p, 'a> = (&'j Plan<'p, 'a>, u32);
+type DelegateOf<'j> = (&'j Plan<'j, 'j>, u32);
 
 /// Judges payloads. The fields are the inputs of all judgements, and the list of findings.
-struct Judge<'j, 'd, 'p, 'a> {
-    named: &'j NamedSizes<'d>,
+struct Judge<'j> {
+    named: &'j NamedSizes<'j>,
     limits: &'j Limits,
     /// The release that the file is judged for.
     release: Option<Release>,
     out: &'j mut Findings,
     /// The methods of the delegates.
-    plans: &'j [Plan<'p, 'a>],
+    plans: &'j [Plan<'j, 'j>],
     /// The calls of all delegates.
     all_calls: &'j [DelegateInstruction],
     work: Work,
@@ -318,10 +315,10 @@ struct Judge<'j, 'd, 'p, 'a> {
     qnn_signatures: BTreeMap<u64, Range<u64>>,
 }
 
-impl<'j, 'd, 'p, 'a> Judge<'j, 'd, 'p, 'a> {
+impl<'j> Judge<'j> {
     /// Returns the judgement of a file of `len` bytes, without methods.
     fn new(
-        (named, len): (&'j NamedSizes<'d>, u64),
+        (named, len): (&'j NamedSizes<'j>, u64),
         (limits, release): (&'j Limits, Option<Release>),
         requested: &'j mut RequestedKeys,
         out: &'j mut Findings,
@@ -408,8 +405,8 @@ impl<'j, 'd, 'p, 'a> Judge<'j, 'd, 'p, 'a> {
         &mut self,
         users: &[User],
         rule: &'static Rule,
-        count: impl Fn(&Plan<'p, 'a>) -> Option<usize>,
-        unfit: impl Fn(&Plan<'p, 'a>, usize, i32) -> Option<String>,
+        count: impl Fn(&Plan<'j, 'j>) -> Option<usize>,
+        unfit: impl Fn(&Plan<'j, 'j>, usize, i32) -> Option<String>,
     ) {
         let of_one_plan = |one: &User, other: &User| one.plan == other.plan;
         for users in users.chunk_by(of_one_plan) {
@@ -441,7 +438,7 @@ impl<'j, 'd, 'p, 'a> Judge<'j, 'd, 'p, 'a> {
     }
 
     /// Returns the method and the index of a delegate.
-    fn delegate(&self, user: Option<&User>) -> Option<DelegateOf<'j, 'p, 'a>> {
+    fn delegate(&self, user: Option<&User>) -> Option<DelegateOf<'j>> {
         let user = user?;
         Some((self.plans.get(index(user.plan))?, user.delegate))
     }
@@ -450,8 +447,8 @@ impl<'j, 'd, 'p, 'a> Judge<'j, 'd, 'p, 'a> {
     fn calls<'u>(
         &self,
         users: &'u [User],
-    ) -> impl Iterator<Item = (DelegateOf<'j, 'p, 'a>, Instruction<'a>, DelegateCall<'a>)>
-    + use<'j, 'd, 'p, 'a, 'u> {
+    ) -> impl Iterator<Item = (DelegateOf<'j>, Instruction<'j>, DelegateCall<'j>)> + use<'j, 'u>
+    {
         let (plans, all) = (self.plans, self.all_calls);
         users.iter().flat_map(move |user| {
             let plan = plans.get(index(user.plan));
@@ -484,7 +481,7 @@ fn reason(why: &Unreadable) -> String {
 #[derive(Clone, Copy)]
 struct PartPlace<'s> {
     /// `None` for a payload without a program.
-    delegate: Option<DelegateOf<'s, 's, 's>>,
+    delegate: Option<DelegateOf<'s>>,
     /// The start of the part in the file.
     start: u64,
     /// The name of the part: that of the root table of a graph, for example.
@@ -533,5 +530,19 @@ impl PartPlace<'_> {
         path.extend_from_slice(self.path);
         path.extend_from_slice(relative);
         path
+    }
+}
+
+/// A payload, its judgement, and the place of the findings at its bytes.
+struct PayloadSite<'r, 's, 'j> {
+    judge: &'r mut Judge<'j>,
+    payload: &'r Subject<'s>,
+    place: PartPlace<'j>,
+}
+
+impl PayloadSite<'_, '_, '_> {
+    /// Reports a finding at byte `at` of the place.
+    fn find(&mut self, rule: &'static Rule, at: u64, message: impl FnOnce() -> String) {
+        self.place.find_byte(self.judge.out, rule, at, message);
     }
 }

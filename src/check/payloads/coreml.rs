@@ -8,8 +8,8 @@ use alloc::string::String;
 use core::ops::Range;
 
 use super::named::is_digest;
-use super::{BackendRules, Bytes, Judge, PartPlace, Subject, reason};
-use crate::rule::{Rule, rules};
+use super::{BackendRules, Bytes, Judge, Outcome, PayloadSite, Subject, reason};
+use crate::rule::rules;
 use crate::site::Plan;
 use pte_core::Backend;
 use pte_core::payload::coreml::mil::{Constant, Model};
@@ -60,17 +60,13 @@ pub(super) const JUDGED: BackendRules = BackendRules {
 };
 
 /// Judges a payload. Every fault is a finding of the rules here, unless the payload has no delegate to report it at.
-fn judge(
-    judge: &mut Judge<'_, '_, '_, '_>,
-    payload: &Subject<'_>,
-    bytes: &mut Bytes<'_>,
-) -> Result<(), Unreadable> {
+fn judge(judge: &mut Judge<'_>, payload: &Subject<'_>, bytes: &mut Bytes<'_>) -> Outcome {
     let Some(sections) = payload.sections(Backend::CoreMl, bytes) else { return Ok(()) };
     let sections = sections?;
     let reference = sections.sections.iter().find(|section| section.name == "reference");
     let Some(reference) = reference else {
         let place = judge.place(payload, payload.start, "model");
-        return archive(&mut Site { judge, payload, place }, sections, bytes);
+        return archive(&mut PayloadSite { judge, payload, place }, sections, bytes);
     };
     let Some((file, key)) = referred(judge, reference) else {
         judge.report(payload.users, &COREML_ARCHIVE, || {
@@ -93,17 +89,14 @@ fn judge(
         }
         Some(Ok(sections)) => {
             let place = judge.place(payload, file.start, "model");
-            archive(&mut Site { judge, payload, place }, sections, bytes)
+            archive(&mut PayloadSite { judge, payload, place }, sections, bytes)
         }
     }
 }
 
 /// Returns the range of the named data with a model, and its key; `None` if the data is missing. Data of a `.ptd` has
 /// no range.
-fn referred(
-    judge: &Judge<'_, '_, '_, '_>,
-    section: &Section,
-) -> Option<(Option<Range<u64>>, String)> {
+fn referred(judge: &Judge<'_>, section: &Section) -> Option<(Option<Range<u64>>, String)> {
     let key = section.key.clone()?;
     match judge.named.get(&key, || is_digest(&key)) {
         super::NamedSize::Missing => None,
@@ -114,26 +107,12 @@ fn referred(
     }
 }
 
-/// A file system with a model, and the place of its findings.
-struct Site<'r, 's, 'j, 'd, 'p, 'a> {
-    judge: &'r mut Judge<'j, 'd, 'p, 'a>,
-    payload: &'r Subject<'s>,
-    place: PartPlace<'j>,
-}
-
-impl Site<'_, '_, '_, '_, '_, '_> {
-    /// Reports a finding at a position of the file system.
-    fn find(&mut self, rule: &'static Rule, at: u64, message: impl FnOnce() -> String) {
-        self.place.find_byte(self.judge.out, rule, at, message);
-    }
-}
-
 /// Judges a file system: its files, the calls, and its model.
 fn archive(
-    site: &mut Site<'_, '_, '_, '_, '_, '_>,
+    site: &mut PayloadSite<'_, '_, '_>,
     sections: Sections,
     bytes: &mut Bytes<'_>,
-) -> Result<(), Unreadable> {
+) -> Outcome {
     let (start, package) = (site.place.start, Package::new(sections));
     let mut read = |range: Range<u64>| {
         bytes.read(start.saturating_add(range.start)..start.saturating_add(range.end))

@@ -7,11 +7,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::{BackendRules, Bytes, Judge, PartPlace, Subject};
-use crate::rule::{Rule, rules};
+use super::{BackendRules, Bytes, Judge, Outcome, PayloadSite, Subject};
+use crate::rule::rules;
 use crate::site::{Plan, nbytes};
 use pte_core::Backend;
-use pte_core::payload::Unreadable;
 use pte_core::payload::command_stream::registers::Access;
 use pte_core::payload::command_stream::{SCRATCH, Step, WEIGHTS, decode};
 use pte_core::payload::ethosu::{Blocks, Port};
@@ -41,14 +40,11 @@ pub(super) const JUDGED: BackendRules =
     BackendRules { unreadable: &ETHOSU_STREAM, ..BackendRules::of(Backend::EthosU, RULES, judge) };
 
 /// Judges a payload.
-fn judge(
-    judge: &mut Judge<'_, '_, '_, '_>,
-    payload: &Subject<'_>,
-    bytes: &mut Bytes<'_>,
-) -> Result<(), Unreadable> {
+fn judge(judge: &mut Judge<'_>, payload: &Subject<'_>, bytes: &mut Bytes<'_>) -> Outcome {
     let Some(sections) = payload.sections(Backend::EthosU, bytes) else { return Ok(()) };
     let blocks = Blocks::new(&sections?);
-    let mut site = Site { place: judge.place(payload, payload.start, "commands"), judge, payload };
+    let mut site =
+        PayloadSite { place: judge.place(payload, payload.start, "commands"), judge, payload };
     let ports = [site.ports(&blocks, 0, bytes), site.ports(&blocks, 1, bytes)];
     if let [Some(inputs), Some(outputs)] = ports {
         let count = inputs.len().saturating_add(outputs.len());
@@ -101,21 +97,9 @@ fn outside(access: &Access, blocks: &Blocks) -> Option<String> {
     (end > size).then(|| format!("bytes {start:#x} to {end:#x} of {size:#x} bytes of {name}"))
 }
 
-/// A payload, and the place of its findings.
-struct Site<'r, 's, 'j, 'd, 'p, 'a> {
-    place: PartPlace<'j>,
-    judge: &'r mut Judge<'j, 'd, 'p, 'a>,
-    payload: &'r Subject<'s>,
-}
-
-impl Site<'_, '_, '_, '_, '_, '_> {
+impl PayloadSite<'_, '_, '_> {
     fn read<'b>(&self, part: Range<u64>, bytes: &mut Bytes<'b>) -> Option<Cow<'b, [u8]>> {
         bytes.read(self.payload.part(part))
-    }
-
-    /// Reports a finding at a position of the payload.
-    fn find(&mut self, rule: &'static Rule, at: u64, message: impl FnOnce() -> String) {
-        self.place.find_byte(self.judge.out, rule, at, message);
     }
 
     /// Reads the inputs (0) or outputs (1), and judges their places.

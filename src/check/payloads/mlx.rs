@@ -6,11 +6,10 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::{BackendRules, Bytes, Judge, NamedSizes, PartPlace, Subject};
+use super::{BackendRules, Bytes, Judge, NamedSizes, Outcome, PartPlace, Subject};
 use crate::report::Findings;
 use crate::rule::rules;
 use pte_core::limits::MOST_DIMENSIONS;
-use pte_core::payload::Unreadable;
 use pte_core::payload::mlx::OperandKind;
 use pte_core::{Backend, PathComponent};
 use pte_flat::bytes::{narrow, wide};
@@ -144,11 +143,7 @@ pub(super) const JUDGED: BackendRules =
     BackendRules::of(Backend::Mlx, RULES, judge).with_requested_keys();
 
 /// Judges a payload: its header and its graph, and then the calls of its delegates.
-fn judge(
-    judge: &mut Judge<'_, '_, '_, '_>,
-    payload: &Subject<'_>,
-    bytes: &mut Bytes<'_>,
-) -> Result<(), Unreadable> {
+fn judge(judge: &mut Judge<'_>, payload: &Subject<'_>, bytes: &mut Bytes<'_>) -> Outcome {
     let flatbuffer = judge.with_keys(payload.flatbuffer(Backend::Mlx, bytes))?;
     let Some(flatbuffer) = flatbuffer else { return Ok(()) };
     let Some(graph) = judge.with_keys(flatbuffer.root(judge.limits))? else { return Ok(()) };

@@ -6,12 +6,11 @@ use alloc::vec::Vec;
 
 use super::{
     BackendRules, Bytes, DELEGATE_KEY_SHORT, DELEGATE_KEY_UNRESOLVED, Judge, NamedSize, NamedSizes,
-    PartPlace, Subject,
+    Outcome, PartPlace, Subject,
 };
 use crate::report::Findings;
 use crate::rule::{Rule, rules};
 use pte_core::Backend;
-use pte_core::payload::Unreadable;
 use pte_flat::cost;
 use pte_flat::path;
 use pte_flat::quoted::Quoted;
@@ -45,11 +44,7 @@ pub(super) const JUDGED: BackendRules =
     BackendRules::of(Backend::Native, RULES, judge).with_requested_keys();
 
 /// Judges a payload.
-fn judge(
-    judge: &mut Judge<'_, '_, '_, '_>,
-    payload: &Subject<'_>,
-    bytes: &mut Bytes<'_>,
-) -> Result<(), Unreadable> {
+fn judge(judge: &mut Judge<'_>, payload: &Subject<'_>, bytes: &mut Bytes<'_>) -> Outcome {
     let flatbuffer = judge.with_keys(payload.flatbuffer(Backend::Native, bytes))?;
     let Some(flatbuffer) = flatbuffer else { return Ok(()) };
     let program = judge.with_keys(flatbuffer.root::<Program<'_>>(judge.limits))?;

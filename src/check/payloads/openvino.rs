@@ -5,7 +5,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{BackendRules, Bytes, Judge, Subject, User, reason};
+use super::{BackendRules, Bytes, Judge, Outcome, Subject, User, reason};
 use crate::rule::rules;
 use crate::site::Plan;
 use pte_core::Backend;
@@ -38,11 +38,7 @@ pub(super) const JUDGED: BackendRules =
     BackendRules::of(Backend::OpenVino, RULES, judge).with_requested_keys();
 
 /// Judges a payload, and then the calls of its delegates.
-fn judge(
-    judge: &mut Judge<'_, '_, '_, '_>,
-    payload: &Subject<'_>,
-    bytes: &mut Bytes<'_>,
-) -> Result<(), Unreadable> {
+fn judge(judge: &mut Judge<'_>, payload: &Subject<'_>, bytes: &mut Bytes<'_>) -> Outcome {
     match model(payload, bytes) {
         // The bytes are not in memory, or the payload is of another plugin.
         Ok(None) => Ok(()),
@@ -81,7 +77,7 @@ fn model(payload: &Subject<'_>, bytes: &mut Bytes<'_>) -> Result<Option<Model>, 
 }
 
 /// Judges the calls of a delegate.
-fn calls(judge: &mut Judge<'_, '_, '_, '_>, users: &[User], model: &Model) {
+fn calls(judge: &mut Judge<'_>, users: &[User], model: &Model) {
     let count = model.inputs.len().saturating_add(model.outputs.len());
     for ((plan, _), instruction, call) in judge.calls(users) {
         let args = call.args().unwrap_or_default();

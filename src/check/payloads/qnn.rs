@@ -2,10 +2,9 @@
 //!
 //! The backend verifies neither (docs/format.md §11.10). PyPI's packages for Linux contain it.
 
-use super::{BackendRules, Bytes, Judge, Subject};
+use super::{BackendRules, Bytes, Judge, Outcome, Subject};
 use crate::rule::rules;
 use pte_core::Backend;
-use pte_core::payload::Unreadable;
 use pte_flat::bytes::{array_at, len_of};
 use pte_flat::cost;
 use pte_schema::program::view::KernelTypes;
@@ -60,11 +59,7 @@ pub(super) const JUDGED: BackendRules = BackendRules {
 };
 
 /// Judges a payload, and then the calls of its delegates.
-fn judge(
-    judge: &mut Judge<'_, '_, '_, '_>,
-    payload: &Subject<'_>,
-    bytes: &mut Bytes<'_>,
-) -> Result<(), Unreadable> {
+fn judge(judge: &mut Judge<'_>, payload: &Subject<'_>, bytes: &mut Bytes<'_>) -> Outcome {
     let &Subject { users, start, head, len } = payload;
     if len < HEADER {
         let message = || format!("a payload of {len} bytes: the backend reads {HEADER}");

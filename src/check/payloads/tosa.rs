@@ -9,10 +9,9 @@ use self::attributes::AttributeTable;
 use self::operand::{Attributes, Naming, Numbers, Operand, Operator};
 use self::operators::{Form, Shapes};
 use super::sizes::Sizes;
-use super::{BackendRules, Bytes, Judge, PAYLOAD_STRUCTURE, PartPlace, Subject};
+use super::{BackendRules, Bytes, Judge, Outcome, PAYLOAD_STRUCTURE, PartPlace, Subject};
 use crate::report::Findings;
 use crate::rule::{Broken, Rule, rules};
-use pte_core::payload::Unreadable;
 use pte_core::{Backend, PathComponent};
 use pte_flat::bytes::{index, narrow, wide};
 use pte_flat::cost;
@@ -77,11 +76,7 @@ pub(super) const JUDGED: BackendRules = BackendRules {
 };
 
 /// Judges a payload.
-fn judge(
-    judge: &mut Judge<'_, '_, '_, '_>,
-    payload: &Subject<'_>,
-    bytes: &mut Bytes<'_>,
-) -> Result<(), Unreadable> {
+fn judge(judge: &mut Judge<'_>, payload: &Subject<'_>, bytes: &mut Bytes<'_>) -> Outcome {
     let Some(flatbuffer) = payload.flatbuffer(Backend::Tosa, bytes)? else { return Ok(()) };
     let Some(graph) = flatbuffer.root::<TosaGraph<'_>>(judge.limits)? else { return Ok(()) };
     let place = judge.place(payload, flatbuffer.start, TosaGraph::DESC.name);

@@ -5,11 +5,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::{BackendRules, Bytes, Judge, PartPlace, Subject};
+use super::{BackendRules, Bytes, Judge, Outcome, PartPlace, Subject};
 use crate::report::Findings;
 use crate::rule::{Broken, Rule, rules};
+use pte_core::payload::vgf;
 use pte_core::payload::vgf::{Constant, GraphInterface, ModuleGraph, section};
-use pte_core::payload::{Unreadable, vgf};
 use pte_core::{Backend, PathComponent};
 use pte_flat::bytes::{index, len_of, narrow, wide};
 use pte_flat::quoted::Quoted;
@@ -83,11 +83,7 @@ pub(super) const JUDGED: BackendRules =
     BackendRules::of(Backend::Vgf, RULES, judge).with_requested_keys();
 
 /// Judges a payload, and then the calls of its delegates.
-fn judge(
-    judge: &mut Judge<'_, '_, '_, '_>,
-    payload: &Subject<'_>,
-    bytes: &mut Bytes<'_>,
-) -> Result<(), Unreadable> {
+fn judge(judge: &mut Judge<'_>, payload: &Subject<'_>, bytes: &mut Bytes<'_>) -> Outcome {
     let Some(sections) = payload.sections(Backend::Vgf, bytes) else { return Ok(()) };
     let sections = sections?;
     let mut read = |name| {

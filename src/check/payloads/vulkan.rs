@@ -7,11 +7,11 @@
 use alloc::string::String;
 
 use self::values::Values;
-use super::{BackendRules, Bytes, Judge, NamedSizes, PartPlace, Subject};
+use super::{BackendRules, Bytes, Judge, NamedSizes, Outcome, PartPlace, Subject};
 use crate::report::Findings;
 use crate::rule::{Rule, rules};
 use pte_core::Backend;
-use pte_core::payload::{Unreadable, vulkan};
+use pte_core::payload::vulkan;
 use pte_core::release::Release;
 use pte_flat::bytes::{index, len_of, wide};
 use pte_flat::path;
@@ -139,11 +139,7 @@ impl<'p> Site<'_, 'p> {
 }
 
 /// Judges a payload: its header and its graph, and then the calls of its delegates.
-fn judge(
-    judge: &mut Judge<'_, '_, '_, '_>,
-    payload: &Subject<'_>,
-    bytes: &mut Bytes<'_>,
-) -> Result<(), Unreadable> {
+fn judge(judge: &mut Judge<'_>, payload: &Subject<'_>, bytes: &mut Bytes<'_>) -> Outcome {
     let flatbuffer = judge.with_keys(payload.flatbuffer(Backend::Vulkan, bytes))?;
     let Some(flatbuffer) = flatbuffer else { return Ok(()) };
     let graph = judge.with_keys(flatbuffer.root::<VkGraph<'_>>(judge.limits))?;

@@ -14,11 +14,10 @@ use self::plain::Vtables;
 use self::scales::Place;
 use self::unread::Unread;
 use self::value::Values;
-use super::{BackendRules, Bytes, Judge, NamedSizes, PartPlace, Subject};
+use super::{BackendRules, Bytes, Judge, NamedSizes, Outcome, PartPlace, Subject};
 use crate::report::Findings;
 use crate::rule::rules;
 use pte_core::Backend;
-use pte_core::payload::Unreadable;
 use pte_core::payload::xnnpack::{NodeIds, XnnpackGraph, XnnpackParts, tensor_of};
 use pte_flat::bytes::{index, narrow};
 use pte_flat::path;
@@ -180,11 +179,7 @@ pub(super) const JUDGED: BackendRules =
     BackendRules::of(Backend::Xnnpack, RULES, judge).with_requested_keys();
 
 /// Judges a payload: its header and its graph, and then the calls of its delegates.
-fn judge(
-    judge: &mut Judge<'_, '_, '_, '_>,
-    payload: &Subject<'_>,
-    bytes: &mut Bytes<'_>,
-) -> Result<(), Unreadable> {
+fn judge(judge: &mut Judge<'_>, payload: &Subject<'_>, bytes: &mut Bytes<'_>) -> Outcome {
     let parts = XnnpackParts::of(payload.head, payload.len);
     let Some(parts) = judge.with_keys(parts.map(Some))? else { return Ok(()) };
     let range = payload.part(parts.graph.clone());

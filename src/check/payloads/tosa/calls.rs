@@ -13,7 +13,7 @@ use pte_schema::program::TensorShapeDynamism;
 use pte_schema::tosa::view::{TosaBasicBlock, TosaGraph, TosaTensor};
 
 /// Judges all calls of a graph.
-pub(super) fn judge(judge: &mut Judge<'_, '_, '_, '_>, users: &[User], graph: TosaGraph<'_>) {
+pub(super) fn judge(judge: &mut Judge<'_>, users: &[User], graph: TosaGraph<'_>) {
     let first = graph.regions().and_then(|regions| regions.get(0)?.blocks()?.get(0));
     let Some(block) = first.filter(|_| !users.is_empty()) else { return };
     let ends = ends(block);
