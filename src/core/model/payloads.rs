@@ -55,11 +55,7 @@ pub struct MovedConstants {
 }
 
 /// The place of a payload: the index of its segment, or of its inline data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum PayloadPlace {
-    Segment(u32),
-    Inline(u32),
-}
+type PayloadPlace = (DataLocation, u32);
 
 /// The places of the payloads of XNNPACK.
 #[derive(Default)]
@@ -100,6 +96,24 @@ struct Named {
     left: u64,
 }
 
+/// What ends the change of a payload: an error, or a payload that cannot be changed.
+enum Stop {
+    Error(ExternalError),
+    Fixed(FixedPayload),
+}
+
+impl From<FixedPayload> for Stop {
+    fn from(reason: FixedPayload) -> Self {
+        Self::Fixed(reason)
+    }
+}
+
+impl<E: Into<ExternalError>> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Self::Error(error.into())
+    }
+}
+
 impl<'a> PteModel<'a> {
     /// Moves the constants in payloads of XNNPACK to `home`. The results of the program stay the
     /// same. Named data requires a runtime of release 0.6 or later.
@@ -125,11 +139,12 @@ impl<'a> PteModel<'a> {
         let mut named = self.named(limits);
         let (mut embedded, mut staying) = (BTreeSet::new(), BTreeSet::new());
         for &(place, delegate) in &places.all {
-            let change = self.change_payload(place, home, limits, &mut named, &mut moved)?;
+            let change = self.change_payload(place, home, limits, &mut named, &mut moved);
             let (mut payload, count) = match change {
                 Ok(Some(changed)) => changed,
                 Ok(None) => continue,
-                Err(reason) => return Err(self.fixed(delegate, reason)),
+                Err(Stop::Fixed(reason)) => return Err(self.fixed(delegate, reason)),
+                Err(Stop::Error(error)) => return Err(error),
             };
             let keys = payload.graph.constant_data.iter().flatten().skip(1);
             for key in keys.filter_map(|entry| entry.named_key.as_ref()) {
@@ -144,8 +159,8 @@ impl<'a> PteModel<'a> {
             let bytes = payload.write()?;
             // An inline payload is copied. For a payload in a segment, only the graph is in memory.
             let copied = match place {
-                PayloadPlace::Segment(_) => bytes.len().saturating_sub(payload.blob.len()),
-                PayloadPlace::Inline(_) => bytes.len(),
+                (DataLocation::SEGMENT, _) => bytes.len().saturating_sub(payload.blob.len()),
+                _ => bytes.len(),
             };
             if !named.pay(copied) {
                 return Err(self.fixed(delegate, FixedPayload::Overlap));
@@ -181,20 +196,17 @@ impl<'a> PteModel<'a> {
         limits: &Limits,
         named: &mut Named,
         moved: &mut MovedConstants,
-    ) -> Result<Result<Option<(OpenPayload<'a>, u64)>, FixedPayload>, ExternalError> {
-        let Some(blob) = self.payload_blob(place) else { return Ok(Ok(None)) };
-        let payload = match OpenPayload::read(blob, home, limits, named)? {
-            Ok(Some(payload)) => payload,
-            Ok(None) => return Ok(Ok(None)),
-            Err(reason) => return Ok(Err(reason)),
+    ) -> Result<Option<(OpenPayload<'a>, u64)>, Stop> {
+        let Some(blob) = self.payload_blob(place) else { return Ok(None) };
+        let Some(mut payload) = OpenPayload::read(blob, home, limits, named)? else {
+            return Ok(None);
         };
-        let mut payload = payload;
         let keys = payload.graph.constant_data.iter().flatten().skip(1);
         for key in keys.filter_map(|entry| entry.named_key.as_ref()) {
             if !named.segments.contains_key(key) {
                 named.outside.insert(key.clone());
             } else if named.added.contains(key) {
-                return Err(ExternalError::SameKey(key.clone()));
+                return Err(ExternalError::SameKey(key.clone()).into());
             }
         }
         let count = match home {
@@ -202,11 +214,12 @@ impl<'a> PteModel<'a> {
                 self.name_constants(&mut payload, named, least, moved)?
             }
             ConstantHome::Payload => {
-                let is_freed = matches!(place, PayloadPlace::Segment(_));
+                let is_freed = place.0 == DataLocation::SEGMENT;
                 Some(self.embed_constants(&mut payload, named, is_freed, moved))
             }
         };
-        Ok(count.map(|count| Some((payload, count))).ok_or(FixedPayload::Overlap))
+        let count = count.ok_or(FixedPayload::Overlap)?;
+        Ok(Some((payload, count)))
     }
 
     /// Returns the places of XNNPACK's payloads, in the order of delegates.
@@ -220,14 +233,14 @@ impl<'a> PteModel<'a> {
                 let is_ours = is_xnnpack(delegate.id.as_deref());
                 places.others = places.others.saturating_add((!is_ours).into());
                 let Some(data) = &delegate.processed else { continue };
-                let place = match data.location {
-                    DataLocation::SEGMENT => PayloadPlace::Segment(data.index),
-                    DataLocation::INLINE => PayloadPlace::Inline(data.index),
-                    _ => continue,
-                };
+                let is_inline = data.location == DataLocation::INLINE;
+                if !is_inline && data.location != DataLocation::SEGMENT {
+                    continue;
+                }
+                let place = (data.location, data.index);
                 let (all, ours) = uses.entry(place).or_default();
                 // Other uses of segments are counted below.
-                *all = all.saturating_add(matches!(place, PayloadPlace::Inline(_)).into());
+                *all = all.saturating_add(is_inline.into());
                 if is_ours {
                     if *ours == 0 {
                         places.all.push((place, (method, nth)));
@@ -237,7 +250,7 @@ impl<'a> PteModel<'a> {
             }
         }
         self.root.segment_indices(&mut |&mut nth| {
-            let (all, _) = uses.entry(PayloadPlace::Segment(nth)).or_default();
+            let (all, _) = uses.entry((DataLocation::SEGMENT, nth)).or_default();
             *all = all.saturating_add(1);
         });
         let shared = uses.into_iter().filter(|(_, (all, ours))| all > ours);
@@ -257,10 +270,10 @@ impl<'a> PteModel<'a> {
         Named { segments: segments.collect(), left, ..Named::default() }
     }
 
-    fn payload_blob(&self, place: PayloadPlace) -> Option<Blob<'a>> {
-        match place {
-            PayloadPlace::Segment(nth) => self.segments.get(index(nth)).cloned(),
-            PayloadPlace::Inline(nth) => {
+    fn payload_blob(&self, (location, nth): PayloadPlace) -> Option<Blob<'a>> {
+        match location {
+            DataLocation::SEGMENT => self.segments.get(index(nth)).cloned(),
+            _ => {
                 let all = self.root.backend_delegate_data.as_deref().unwrap_or_default();
                 let data = all.get(index(nth)).and_then(|inline| inline.data.clone());
                 data.map(Blob::from)
@@ -395,13 +408,13 @@ impl<'a> PteModel<'a> {
     /// Replaces the payload at a place for all delegates of XNNPACK that use the place.
     fn replace_payload(
         &mut self,
-        place: PayloadPlace,
+        (location, nth): PayloadPlace,
         blob: Blob<'a>,
         is_shared: bool,
     ) -> Result<(), ExternalError> {
-        let new = match place {
-            PayloadPlace::Segment(_) if is_shared => PayloadPlace::Segment(self.hold(blob)),
-            PayloadPlace::Segment(nth) => {
+        let new = match location {
+            DataLocation::SEGMENT if is_shared => self.hold(blob),
+            DataLocation::SEGMENT => {
                 self.segments.get_mut(index(nth)).into_iter().for_each(|own| *own = blob.clone());
                 let mut places = self.root.segments();
                 // Constants are aligned within the payload, so the payload must be aligned too.
@@ -413,7 +426,7 @@ impl<'a> PteModel<'a> {
                 }
                 return Ok(());
             }
-            PayloadPlace::Inline(nth) => {
+            _ => {
                 let data = Some(blob.to_bytes()?.into_owned());
                 let all = self.root.backend_delegate_data.get_or_insert_default();
                 match all.get_mut(index(nth)).filter(|_| !is_shared) {
@@ -423,17 +436,8 @@ impl<'a> PteModel<'a> {
                     }
                     None => all.push(BackendDelegateInlineData { data }),
                 }
-                PayloadPlace::Inline(narrow(all.len().saturating_sub(1)))
+                narrow(all.len().saturating_sub(1))
             }
-        };
-        let (location, nth, new) = match (place, new) {
-            (PayloadPlace::Segment(nth), PayloadPlace::Segment(new)) => {
-                (DataLocation::SEGMENT, nth, new)
-            }
-            (
-                PayloadPlace::Segment(nth) | PayloadPlace::Inline(nth),
-                PayloadPlace::Segment(new) | PayloadPlace::Inline(new),
-            ) => (DataLocation::INLINE, nth, new),
         };
         let plans = self.root.execution_plan.iter_mut().flatten();
         for delegate in plans.flat_map(|plan| plan.delegates.iter_mut().flatten()) {
@@ -459,38 +463,32 @@ impl<'a> OpenPayload<'a> {
         home: ConstantHome,
         limits: &Limits,
         named: &mut Named,
-    ) -> Result<Result<Option<Self>, FixedPayload>, ExternalError> {
+    ) -> Result<Option<Self>, Stop> {
         let head = blob.slice(0..wide(HEAD));
-        let parts = match XnnpackParts::of(&head.to_bytes()?, blob.len()) {
-            Ok(parts) => parts,
-            Err(why) => return Ok(Err(FixedPayload::Unreadable(why))),
-        };
+        let parts = XnnpackParts::of(&head.to_bytes()?, blob.len());
+        let parts = parts.map_err(FixedPayload::Unreadable)?;
         let (region, constants) = (parts.graph.clone(), parts.constants.clone());
         if !named.pay(len_of(&region)) {
-            return Ok(Err(FixedPayload::Overlap));
+            return Err(FixedPayload::Overlap.into());
         }
         let has_header = parts.header.is_some();
         let region = blob.slice(region);
         let region = region.to_bytes()?;
-        let graph = match XnnpackGraph::read(parts, &region, limits) {
-            Ok(graph) => graph,
-            Err(why) => return Ok(Err(FixedPayload::Unreadable(why))),
-        };
+        let graph = XnnpackGraph::read(parts, &region, limits);
+        let graph = graph.map_err(FixedPayload::Unreadable)?;
         let uses = ConstantUses::of(&graph);
         if !has_header {
             // A payload without a header cannot refer to named data: its constants stay inside.
             let is_fixed = matches!(home, ConstantHome::Named { .. }) && !uses.is_empty();
-            return Ok(if is_fixed { Err(FixedPayload::Headerless) } else { Ok(None) });
+            return if is_fixed { Err(FixedPayload::Headerless.into()) } else { Ok(None) };
         }
         let count = narrow(graph.root().constant_data().map_or(0, |all| all.len()));
         for nth in 1..count {
-            if let Err(reason) = graph.constant(nth) {
-                return Ok(Err(FixedPayload::Constant { nth, reason }));
-            }
+            graph.constant(nth).map_err(|reason| FixedPayload::Constant { nth, reason })?;
         }
         let unknown = Unknown::of(graph.root());
         if unknown != Unknown::default() {
-            return Ok(Err(FixedPayload::Unknown(unknown)));
+            return Err(FixedPayload::Unknown(unknown).into());
         }
         let layout = WriterLayout::guess(graph.root());
         let identifier = array_at(&region, 4).unwrap_or_default();
@@ -499,7 +497,7 @@ impl<'a> OpenPayload<'a> {
         let graph = graph.map_err(|Refused| ModelError::from(ledger.error()))?;
         drop(region);
         let embedded = BTreeSet::new();
-        Ok(Ok(Some(Self { blob, constants, graph, uses, layout, identifier, embedded })))
+        Ok(Some(Self { blob, constants, graph, uses, layout, identifier, embedded }))
     }
 
     /// Collects the constants to store after the graph: those without a key, and those for which
