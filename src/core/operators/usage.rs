@@ -158,26 +158,6 @@ impl UsageReport {
     }
 }
 
-/// Returns how often a method calls each of its operators, by operator index.
-///
-/// The caller resolves names: a name may be long, and many calls may have it.
-pub fn calls_by_operator(plan: ExecutionPlan<'_>) -> BTreeMap<i32, u64> {
-    // A list, since a lookup in a tree takes longer than to decode a call.
-    let mut known = vec![0u64; plan.operators().map_or(0, |operators| operators.len())];
-    let mut others: BTreeMap<i32, u64> = BTreeMap::new();
-    let chains = plan.chains().into_iter().flatten();
-    for instruction in chains.flat_map(|chain| chain.instructions().into_iter().flatten()) {
-        if let Some(InstructionArguments::KernelCall(call)) = instruction.instr_args() {
-            let index = call.op_index();
-            let place = usize::try_from(index).ok().and_then(|index| known.get_mut(index));
-            let count = place.unwrap_or_else(|| others.entry(index).or_default());
-            *count = count.saturating_add(1);
-        }
-    }
-    let known = (0i32..).zip(known).filter(|&(_, count)| count > 0);
-    known.chain(others).collect()
-}
-
 /// Returns the operators of a program by name, each with the number of its calls: the most called
 /// first, then in the order of names.
 #[must_use]
@@ -189,11 +169,20 @@ pub fn calls_by_name(pte: &Pte<'_>) -> Vec<(UntrustedString, u64)> {
     most_called(calls)
 }
 
-/// Adds the numbers of calls in a method, by the name of the operator.
+/// Adds the numbers of calls in a method, by the name of the operator. Calls are counted by index
+/// first: a name may be long, and many calls may have it.
 pub fn add_calls(plan: ExecutionPlan<'_>, calls: &mut BTreeMap<UntrustedString, u64>) {
-    let by_index = calls_by_operator(plan);
-    for (nth, operator) in (0i32..).zip(plan.operators().into_iter().flatten()) {
-        let count = by_index.get(&nth).copied().unwrap_or_default();
+    // A list, since a lookup in a tree takes longer than to decode a call.
+    let mut counts = vec![0u64; plan.operators().map_or(0, |operators| operators.len())];
+    let chains = plan.chains().into_iter().flatten();
+    for instruction in chains.flat_map(|chain| chain.instructions().into_iter().flatten()) {
+        if let Some(InstructionArguments::KernelCall(call)) = instruction.instr_args() {
+            let nth = usize::try_from(call.op_index()).ok();
+            let count = nth.and_then(|nth| counts.get_mut(nth));
+            count.into_iter().for_each(|count| *count = count.saturating_add(1));
+        }
+    }
+    for (operator, count) in plan.operators().into_iter().flatten().zip(counts) {
         let total = calls.entry(operator_name(operator)).or_default();
         *total = total.saturating_add(count);
     }
