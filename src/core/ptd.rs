@@ -39,15 +39,9 @@ pub use index::{Index, KeyOrder};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Ptd<'a> {
-    header: FlatTensorHeader,
+    proof: Proof,
     root: Root<'a>,
-    generation: Generation,
-    verified: Verified,
     region: &'a [u8],
-    /// The start of the FlatBuffer in the file: 0 except in generation 0.
-    begin: u64,
-    area: SegmentArea,
-    len: u64,
     file: Option<&'a [u8]>,
 }
 
@@ -72,11 +66,12 @@ pub struct Layout<'a> {
 }
 
 /// The proof of a data file, without its bytes.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Proof {
     header: FlatTensorHeader,
     generation: Generation,
     verified: Verified,
+    /// The start of the FlatBuffer in the file: 0 except in generation 0.
     begin: u64,
     area: SegmentArea,
     len: u64,
@@ -86,14 +81,13 @@ impl Proof {
     /// Returns the data file with the FlatBuffer `region`, which must have the bytes that were
     /// proven.
     pub(crate) fn over<'a>(&self, region: &'a [u8]) -> Ptd<'a> {
-        let Self { header, generation, verified, begin, area, len } = *self;
-        let root = match generation {
-            Generation::Three => Root::Current(verified.root(region)),
+        let root = match self.generation {
+            Generation::Three => Root::Current(self.verified.root(region)),
             Generation::Zero | Generation::One | Generation::Two => {
-                Root::Legacy(verified.root(region))
+                Root::Legacy(self.verified.root(region))
             }
         };
-        Ptd { header, root, generation, verified, region, begin, area, len, file: None }
+        Ptd { proof: *self, root, region, file: None }
     }
 }
 
@@ -137,7 +131,8 @@ impl<'a> Ptd<'a> {
         }
         let (root, generation, verified) = generation::detect(region, whole, limits)
             .map_err(|error| error.within(PathComponent::Field("flat_tensor")).shifted(begin))?;
-        let ptd = Self { header, root, generation, verified, region, begin, area, len, file };
+        let proof = Proof { header, generation, verified, begin, area, len };
+        let ptd = Self { proof, root, region, file };
         for nth in 0..ptd.segment_count() {
             ptd.segment_range(nth)?;
         }
@@ -146,13 +141,12 @@ impl<'a> Ptd<'a> {
 
     /// Returns the proof without its bytes.
     pub(crate) fn into_proof(self) -> Proof {
-        let Self { header, generation, verified, begin, area, len, .. } = self;
-        Proof { header, generation, verified, begin, area, len }
+        self.proof
     }
 
     /// Returns the header.
     pub fn header(&self) -> FlatTensorHeader {
-        self.header
+        self.proof.header
     }
 
     /// Returns the root table of the file's own generation.
@@ -163,22 +157,22 @@ impl<'a> Ptd<'a> {
     /// Returns the end of the segments as the header declares it. It may lie after the end of the
     /// file (format.md §2.1).
     pub fn declared_end(&self) -> u64 {
-        self.header.segment_base_offset.saturating_add(self.header.segment_data_size)
+        self.proof.header.segment_base_offset.saturating_add(self.proof.header.segment_data_size)
     }
 
     /// Returns the generation of the file, which is one of the incompatible layouts.
     pub fn generation(&self) -> Generation {
-        self.generation
+        self.proof.generation
     }
 
     /// Returns the facts that the verifier recorded.
     pub fn verified(&self) -> Verified {
-        self.verified
+        self.proof.verified
     }
 
     /// Returns the length of the whole file in bytes.
     pub fn file_len(&self) -> u64 {
-        self.len
+        self.proof.len
     }
 
     /// Returns the FlatBuffer.
@@ -188,7 +182,7 @@ impl<'a> Ptd<'a> {
 
     /// Returns the start of the FlatBuffer in the file: 0 except in generation 0.
     pub fn region_start(&self) -> u64 {
-        self.begin
+        self.proof.begin
     }
 
     /// Returns the number of segments.
@@ -219,7 +213,7 @@ impl<'a> Ptd<'a> {
     /// Returns the offset of a segment's table in the file.
     pub fn segment_place(&self, index: u32) -> u64 {
         let table = self.declared_segment(index);
-        table.map_or(0, |(_, _, pos)| self.begin.saturating_add(pos.into()))
+        table.map_or(0, |(_, _, pos)| self.proof.begin.saturating_add(pos.into()))
     }
 
     /// Returns the range of segment `index` in the file.
@@ -232,8 +226,9 @@ impl<'a> Ptd<'a> {
             let count = self.segment_count();
             return Err(Error::new(ErrorKind::SegmentIndex { index, count }, 0));
         };
-        self.area.find(offset, size).ok_or_else(|| {
-            let error = self.area.refusal(offset, size, self.begin.saturating_add(pos.into()));
+        self.proof.area.find(offset, size).ok_or_else(|| {
+            let error =
+                self.proof.area.refusal(offset, size, self.proof.begin.saturating_add(pos.into()));
             path![index, "segments", "flat_tensor"].into_iter().fold(error, Error::within)
         })
     }
@@ -300,7 +295,7 @@ impl<'a> Ptd<'a> {
         range: Result<Range<u64>>,
         raw: Raw<'a>,
     ) -> Entry<'a> {
-        let at = self.begin.saturating_add(raw.pos().into());
+        let at = self.proof.begin.saturating_add(raw.pos().into());
         Entry { key, layout, range: range.map_err(|error| error.at(at)), offset: at }
     }
 }

@@ -39,18 +39,15 @@ pub use storage::{Arena, Storage};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Pte<'a> {
-    header: Option<ExtendedHeader>,
+    proof: Proof,
     program: Program<'a>,
-    verified: Verified,
     region: &'a [u8],
-    area: SegmentArea,
-    len: u64,
     /// The whole file, if it was read from a slice.
     file: Option<&'a [u8]>,
 }
 
 /// The proof of a program, without its bytes.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Proof {
     header: Option<ExtendedHeader>,
     verified: Verified,
@@ -61,8 +58,7 @@ pub(crate) struct Proof {
 impl Proof {
     /// Returns the program in `region`, which must have the bytes that were proven.
     pub(crate) fn over<'a>(&self, region: &'a [u8]) -> Pte<'a> {
-        let Self { header, verified, area, len } = *self;
-        Pte { header, program: verified.root(region), verified, region, area, len, file: None }
+        Pte { proof: *self, program: self.verified.root(region), region, file: None }
     }
 }
 
@@ -101,7 +97,8 @@ impl<'a> Pte<'a> {
         let (region, file) = part.split(extents);
         let (program, verified) = verify::read(region, limits)
             .map_err(|error| error.within(PathComponent::Field("program")))?;
-        let pte = Self { header, program, verified, region, area: extents.segments, len, file };
+        let proof = Proof { header, verified, area: extents.segments, len };
+        let pte = Self { proof, program, region, file };
         for (nth, segment) in (0..).zip(pte.segments().into_iter().flatten()) {
             pte.place(nth, segment)?;
         }
@@ -110,12 +107,12 @@ impl<'a> Pte<'a> {
 
     /// Returns the proof without its bytes.
     pub(crate) fn into_proof(self) -> Proof {
-        Proof { header: self.header, verified: self.verified, area: self.area, len: self.len }
+        self.proof
     }
 
     /// Returns the extended header; `None` in a program without segment data.
     pub fn header(&self) -> Option<ExtendedHeader> {
-        self.header
+        self.proof.header
     }
 
     /// Returns the root table.
@@ -125,12 +122,12 @@ impl<'a> Pte<'a> {
 
     /// Returns the facts that the verifier recorded.
     pub fn verified(&self) -> Verified {
-        self.verified
+        self.proof.verified
     }
 
     /// Returns the length of the whole file in bytes.
     pub fn file_len(&self) -> u64 {
-        self.len
+        self.proof.len
     }
 
     /// Returns the FlatBuffer: the first bytes of the file, including the headers.
@@ -146,7 +143,7 @@ impl<'a> Pte<'a> {
 
     /// Returns whether the header declares the start of the segments.
     pub fn has_base(&self) -> bool {
-        self.area != SegmentArea::NONE
+        self.proof.area != SegmentArea::NONE
     }
 
     /// Returns the range of segment `index` in the file.
@@ -168,8 +165,8 @@ impl<'a> Pte<'a> {
     fn place(&self, index: u32, segment: DataSegment<'a>) -> Result<Range<u64>> {
         let (offset, size) = (segment.offset(), segment.size());
         let at = segment.raw().pos();
-        self.area.find(offset, size).ok_or_else(|| {
-            let error = self.area.refusal(offset, size, at.into());
+        self.proof.area.find(offset, size).ok_or_else(|| {
+            let error = self.proof.area.refusal(offset, size, at.into());
             path![index, "segments", "program"].into_iter().fold(error, Error::within)
         })
     }
