@@ -9,14 +9,14 @@ use super::{BackendRules, Bytes, Judge, Outcome, PartPlace, Subject};
 use crate::report::Findings;
 use crate::rule::{Broken, Rule, rules};
 use pte_core::payload::vgf;
-use pte_core::payload::vgf::{Constant, GraphInterface, ModuleGraph, section};
+use pte_core::payload::vgf::{Constant, GraphInterface, ModuleGraph, section, slots, words};
 use pte_core::{Backend, PathComponent};
 use pte_flat::bytes::{index, len_of, narrow, wide};
 use pte_flat::quoted::Quoted;
-use pte_flat::view::{List, Raw, Table, Vector};
+use pte_flat::view::{Raw, Table};
 use pte_schema::vgf::view::{
     BindingSlot, ConstantSection, ModelResourceTable, ModelResourceTableEntry, ModelSequenceTable,
-    Module, ModuleCode, ModuleTable, SegmentInfo,
+    Module, ModuleTable, SegmentInfo,
 };
 use pte_schema::vgf::{ModuleType, ResourceCategory};
 
@@ -296,7 +296,7 @@ impl Site<'_> {
     fn module(&self, (nth, module): (usize, Module<'_>), out: &mut Findings) -> GraphInterface {
         let at = (self.modules, nth, module.raw());
         let name = module.entry_point().unwrap_or_default();
-        let graph = match ModuleGraph::read(words(module), name) {
+        let graph = match ModuleGraph::read(words(module).unwrap_or_default(), name) {
             Ok(graph) => graph,
             Err(why) => {
                 find(out, &VGF_MODULE, at, || why.into());
@@ -430,19 +430,6 @@ fn judge_segment(
         }
     }
     Ok(())
-}
-
-/// Returns the SPIR-V code of a module.
-fn words(module: Module<'_>) -> Vector<'_, u32> {
-    match module.code() {
-        Some(ModuleCode::SPIRV(code)) => code.words().unwrap_or_default(),
-        _ => Default::default(),
-    }
-}
-
-/// Returns the resource of each slot.
-fn slots<'p>(list: Option<List<'p, BindingSlot<'p>>>) -> impl Iterator<Item = u32> + use<'p> {
-    list.into_iter().flatten().map(|slot| slot.mrt_index())
 }
 
 fn no_resource(nth: u32, resources: &[Resource]) -> String {

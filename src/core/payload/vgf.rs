@@ -6,7 +6,8 @@ use super::{Sections, Unreadable};
 use crate::limits::Limits;
 use crate::verify;
 use pte_flat::bytes::{array_at, u32_at, wide};
-use pte_flat::view::Table;
+use pte_flat::view::{List, Table, Vector};
+use pte_schema::vgf::view::{BindingSlot, Module, ModuleCode};
 
 mod code;
 pub(super) mod form;
@@ -39,6 +40,20 @@ pub fn table<'b, T: Table<'b>>(
 pub fn section<'s>(sections: &'s Sections, name: &str) -> Option<&'s Range<u64>> {
     let found = sections.sections.iter().find(|section| section.name == name)?;
     Some(&found.range)
+}
+
+/// Returns the SPIR-V code of a module; `None` if it has none.
+#[must_use]
+pub fn words(module: Module<'_>) -> Option<Vector<'_, u32>> {
+    match module.code()? {
+        ModuleCode::SPIRV(code) => code.words(),
+        _ => None,
+    }
+}
+
+/// Returns the resource of each slot.
+pub fn slots<'p>(list: Option<List<'p, BindingSlot<'p>>>) -> impl Iterator<Item = u32> + use<'p> {
+    list.into_iter().flatten().map(|slot| slot.mrt_index())
 }
 
 /// A constant.

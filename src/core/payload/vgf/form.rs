@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::code::{self, Resources};
-use super::{Constant, START, format, section, sections, table};
+use super::{Constant, START, format, section, sections, slots, table, words};
 use crate::limits::Limits;
 use crate::payload::Unreadable;
 use crate::payload::graph::{Builder, DataPlace, Datatype, Detail, Graph, Literal, NO_ID, Role};
@@ -14,10 +14,8 @@ use crate::payload::model::{Found, Model};
 use crate::payload::sections::Head;
 use pte_flat::bytes::{index, len_of, narrow, wide};
 use pte_flat::inserted;
-use pte_flat::view::List;
 use pte_schema::vgf::view::{
-    BindingSlot, ConstantSection, ModelResourceTable, ModelSequenceTable, Module, ModuleCode,
-    ModuleTable, SegmentInfo,
+    ConstantSection, ModelResourceTable, ModelSequenceTable, Module, ModuleTable, SegmentInfo,
 };
 
 pub(in crate::payload) static MODEL: Model = Model { detail: Detail::Constants, graph };
@@ -134,19 +132,12 @@ impl<'p> Segment<'_, 'p> {
         let bindings = bindings.map(|slot| (slot.binding(), slot.mrt_index()));
         let resources = Resources { bindings: inserted(bindings), constants };
         let entry = self.module.and_then(|module| module.entry_point());
-        let words = self.module.and_then(|module| match module.code()? {
-            ModuleCode::SPIRV(code) => code.words(),
-            _ => None,
-        });
-        if let (Some(words), Some(entry)) = (words, entry) {
+        if let (Some(words), Some(entry)) = (self.module.and_then(words), entry) {
             *left = left.and_then(|left| left.checked_sub(wide(words.bytes().len())));
             if left.is_some() && code::add((words, entry), &resources, next, out) {
                 return;
             }
         }
-        let slots = |list: Option<List<'p, BindingSlot<'p>>>| {
-            list.into_iter().flatten().map(|slot| slot.mrt_index())
-        };
         let inputs = slots(self.segment.inputs()).chain(resources.constants);
         let (inputs, outputs): (Vec<_>, Vec<_>) =
             (inputs.collect(), slots(self.segment.outputs()).collect());
