@@ -75,11 +75,6 @@ impl<'p> Model<'p> {
         message.map(Self).map_err(|at| Unreadable::Message { at })
     }
 
-    /// Returns the version of the specification.
-    pub fn specification_version(&self) -> u64 {
-        self.0.number(1)
-    }
-
     /// Returns whether the model is an ML Program. Only such models have functions.
     pub fn is_program(&self) -> bool {
         self.0.message(502).is_some()

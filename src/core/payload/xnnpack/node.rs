@@ -8,17 +8,8 @@ use pte_schema::xnnpack::view::{_XNNCat, _XNNNode1x1, _XNNNode2x1, _XNNNodeConv,
 pub struct NodeIds {
     inputs: [u32; 5],
     outputs: [u32; 2],
-    arity: Arity,
-}
-
-/// The number of input and output values of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Arity {
-    /// The number of inputs, at most 5.
-    pub inputs: usize,
-    /// The number of outputs, at most 2.
-    pub outputs: usize,
+    input_count: usize,
+    output_count: usize,
 }
 
 impl NodeIds {
@@ -87,25 +78,17 @@ impl NodeIds {
 
     /// Returns the ids of the inputs.
     pub fn inputs(&self) -> &[u32] {
-        self.inputs.get(..self.arity.inputs).unwrap_or_default()
+        self.inputs.get(..self.input_count).unwrap_or_default()
     }
 
     /// Returns the ids of the outputs.
     pub fn outputs(&self) -> &[u32] {
-        self.outputs.get(..self.arity.outputs).unwrap_or_default()
-    }
-
-    /// Returns the numbers of inputs and outputs.
-    pub fn arity(&self) -> Arity {
-        self.arity
+        self.outputs.get(..self.output_count).unwrap_or_default()
     }
 
     fn new<const I: usize, const O: usize>(inputs: [u32; I], outputs: [u32; O]) -> Self {
-        let mut ids = Self {
-            inputs: [NO_ID; 5],
-            outputs: [NO_ID; 2],
-            arity: Arity { inputs: I, outputs: O },
-        };
+        let mut ids =
+            Self { inputs: [NO_ID; 5], outputs: [NO_ID; 2], input_count: I, output_count: O };
         ids.inputs.iter_mut().zip(inputs).for_each(|(to, id)| *to = id);
         ids.outputs.iter_mut().zip(outputs).for_each(|(to, id)| *to = id);
         ids
@@ -140,7 +123,7 @@ impl NodeIds {
             node.input5_id(),
         ];
         let mut ids = Self::new(ids, [node.output_id()]);
-        ids.arity.inputs = inputs;
+        ids.input_count = inputs;
         ids
     }
 }
