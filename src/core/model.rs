@@ -42,8 +42,6 @@ mod image;
 #[cfg(feature = "json")]
 pub mod json;
 mod like;
-#[cfg(feature = "sha2")]
-mod payloads;
 mod read;
 mod segments;
 #[cfg(feature = "sha2")]
@@ -51,6 +49,8 @@ mod share;
 #[cfg(feature = "sha2")]
 mod shared;
 mod writer;
+#[cfg(feature = "sha2")]
+mod xnnpack;
 
 pub use blob::{Blob, Ranges, ReadError};
 pub use budget::Amplified;
@@ -61,8 +61,6 @@ pub use external::{External, ExternalError, ExternalKind, Inlined};
 #[cfg(feature = "sha2")]
 pub use fixed::FixedPayload;
 pub use image::Image;
-#[cfg(feature = "sha2")]
-pub use payloads::{ConstantHome, MovedConstants};
 pub use read::{AnyPtd, PtdViews};
 #[cfg(feature = "sha2")]
 pub use share::SharedSegments;
@@ -70,6 +68,8 @@ pub use share::SharedSegments;
 pub(crate) use share::digests_of_equal_lengths;
 #[cfg(feature = "sha2")]
 pub use shared::SharedPtd;
+#[cfg(feature = "sha2")]
+pub use xnnpack::{ConstantHome, MovedConstants};
 
 /// A `.pte`.
 pub type PteModel<'a> = FileModel<'a, program::model::Program>;

@@ -11,7 +11,8 @@ use super::read::owned;
 use super::share;
 use super::{Blob, Budget, ExternalError, ModelError, PteModel, ReadError, RootStruct};
 use crate::backend::Backend;
-use crate::limits::{HEAD, Limits};
+use crate::foreign::ForeignFormat;
+use crate::limits::Limits;
 use crate::payload::ConstantUses;
 use crate::payload::xnnpack::{XnnpackGraph, XnnpackHeader, XnnpackParts};
 use pte_flat::bytes::{array_at, index, len_of, narrow, wide};
@@ -464,7 +465,7 @@ impl<'a> OpenPayload<'a> {
         limits: &Limits,
         named: &mut Named,
     ) -> Result<Option<Self>, Stop> {
-        let head = blob.slice(0..wide(HEAD));
+        let head = blob.slice(0..ForeignFormat::HEAD);
         let parts = XnnpackParts::of(&head.to_bytes()?, blob.len());
         let parts = parts.map_err(FixedPayload::Unreadable)?;
         let (region, constants) = (parts.graph.clone(), parts.constants.clone());
