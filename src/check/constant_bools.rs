@@ -20,7 +20,7 @@ impl ConstantBools {
             slot.into_iter().for_each(|slot| *slot = false);
         };
         for instruction in method::instructions(plan.view) {
-            method::for_each_changed(kernels.signatures(), &instruction, &mut change);
+            method::for_each_changed(&kernels.signatures, &instruction, &mut change);
         }
         plan.view.inputs().into_iter().flatten().for_each(&mut change);
         Self(is_constant)

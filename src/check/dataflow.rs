@@ -37,7 +37,8 @@ pub(super) fn is_still(plan: &Plan<'_, '_>, values: &Values, kernels: &Kernels) 
     }
     let has_other =
         || method::instructions(plan.view).any(|instruction| instruction.is_move_free_or_jump());
-    !kernels.are_known() || !kernels.change_values() && !kernels.depend_on_tensors() && !has_other()
+    !kernels.signatures.are_known()
+        || !kernels.change_values() && !kernels.depend_on_tensors() && !has_other()
 }
 
 /// Returns whether every tensor has memory from the start: its data is in the file, or it is

@@ -20,7 +20,7 @@ pub(super) fn check(plan: &Plan<'_, '_>, values: &Values, out: &mut Findings) {
     let is_still = dataflow::is_still(plan, values, &kernels);
     let judge = Judge { plan, values, kernels: &kernels };
     let by_itself = |call| judge.kernel(call, &State::still(), |_| 0);
-    let by_itself = (is_still && kernels.are_known()).then_some(by_itself);
+    let by_itself = (is_still && kernels.signatures.are_known()).then_some(by_itself);
     let has_other = calls::check(plan, values, &kernels, by_itself, out);
     if !is_still || has_other {
         dataflow::check(judge, out);

@@ -9,7 +9,7 @@ use super::constants::{INDEX_CONTENTS, INFINITE_CONTENTS, ZERO_POINT_CONTENTS};
 use super::rule::{Rule, rules};
 use super::site::Plan;
 use pte_core::operators::contracts::{self, Call, KnownValues, SizesAfter, Subject};
-use pte_core::operators::{Copied, Hazard, Kernel, Kind, Signatures};
+use pte_core::operators::{Copied, Hazard, Kernel, Signatures};
 use pte_core::{Backend, method};
 use pte_flat::bytes::index as at_index;
 use pte_schema::program::view::{DelegateCall, KernelCall};
@@ -78,11 +78,11 @@ fn rule_about(subject: Subject) -> &'static Rule {
 
 /// The operators of a plan, and the delegates that its calls name.
 pub(super) struct Kernels {
-    signatures: Signatures,
-    /// For each delegate, whether its backend is XNNPACK.
-    xnnpack: Vec<bool>,
-    resized: Resized,
-    overwritten: Overwritten,
+    pub(super) signatures: Signatures,
+    /// For each delegate, whether its backend may give memory to tensors.
+    gives_memory: Vec<bool>,
+    pub(super) resized: Resized,
+    pub(super) overwritten: Overwritten,
 }
 
 /// The largest number of items of a list that are checked for overlaps.
@@ -95,10 +95,10 @@ impl Kernels {
     pub(crate) fn of(plan: &Plan<'_, '_>) -> Self {
         let (resized, overwritten) = Default::default();
         let delegates = plan.view.delegates().into_iter().flatten();
-        let xnnpack = delegates
-            .map(|delegate| delegate.id().and_then(Backend::of_id) == Some(Backend::Xnnpack));
-        let xnnpack = xnnpack.collect();
-        Self { signatures: Signatures::of(plan.view), xnnpack, resized, overwritten }
+        let backends = delegates.map(|delegate| delegate.id().and_then(Backend::of_id));
+        let gives_memory = backends.map(|backend| backend.is_none_or(Backend::gives_memory));
+        let gives_memory = gives_memory.collect();
+        Self { signatures: Signatures::of(plan.view), gives_memory, resized, overwritten }
     }
 
     /// Returns the known operators of the plan.
@@ -119,20 +119,10 @@ impl Kernels {
         }
     }
 
-    /// Returns whether a call goes to a delegate of XNNPACK.
-    pub(super) fn is_of_xnnpack(&self, call: DelegateCall<'_>) -> bool {
+    /// Returns whether a call of a delegate may give memory to tensors.
+    pub(super) fn gives_memory(&self, call: DelegateCall<'_>) -> bool {
         let nth = usize::try_from(call.delegate_index()).ok();
-        nth.and_then(|nth| self.xnnpack.get(nth)).is_some_and(|&is_xnnpack| is_xnnpack)
-    }
-
-    /// Returns whether any operator of the plan is one that the official runtime has.
-    pub(crate) fn are_known(&self) -> bool {
-        self.signatures.are_known()
-    }
-
-    /// Returns whether the operator of that index is one that the official runtime has.
-    pub(crate) fn is_known(&self, operator: usize) -> bool {
-        self.signatures.is_known(operator)
+        nth.and_then(|nth| self.gives_memory.get(nth)).is_none_or(|&gives_memory| gives_memory)
     }
 
     /// Returns the first condition of the operator's contract that `call` breaks. Conditions on unknown
@@ -184,21 +174,6 @@ impl Kernels {
         self.overwritten = Overwritten::of(plan, indices.flatten(), &self.resized);
     }
 
-    /// Returns the tensor that overwrites the memory of the index tensor `index`, if there is one.
-    pub(super) fn overwritten_by(&self, index: u32) -> Option<u32> {
-        self.overwritten.by(index)
-    }
-
-    /// Returns whether an instruction may write, and so resize, a tensor.
-    pub(super) fn may_resize(&self, tensor: u32) -> bool {
-        self.resized.is_written(tensor)
-    }
-
-    /// Returns whether a tensor is an item of a list that a call writes.
-    pub(super) fn is_in_written_list(&self, tensor: u32) -> bool {
-        self.resized.is_in_list(tensor)
-    }
-
     /// Returns whether contracts depend on sizes or elements that calls change.
     pub(super) fn depend_on_tensors(&self) -> bool {
         let has_elements =
@@ -223,15 +198,6 @@ impl Kernels {
         }
     }
 
-    /// Returns the arguments of a call with their kinds. `None` if the operator is unknown or the
-    /// number of arguments is wrong.
-    pub(crate) fn args<'a>(
-        &self,
-        call: KernelCall<'a>,
-    ) -> Option<impl Iterator<Item = (u32, i32, Kind)> + use<'a>> {
-        self.signatures.args(call)
-    }
-
     /// Returns whether any call may change a value that other calls use: an operator gives a
     /// result, writes a list, makes a view, or is unknown.
     pub(super) fn change_values(&self) -> bool {
@@ -239,11 +205,6 @@ impl Kernels {
             kernel.letters.contains(['x', 'y', '?', '#', '%', '@', '$', '~', '='])
         };
         self.signatures.iter().any(|known| known.is_none_or(flows))
-    }
-
-    /// Returns the signatures of the method's operators.
-    pub(super) fn signatures(&self) -> &Signatures {
-        &self.signatures
     }
 
     /// Returns the called operator, if it is known.

@@ -68,7 +68,8 @@ macro_rules! backends {
 
 backends! {
     /// XNNPACK: CPU kernels.
-    Xnnpack "XnnpackBackend" "XNNPACK" 4 [&magic::XNNPACK, &magic::XNNPACK_GRAPH[0], &magic::XNNPACK_GRAPH[1]];
+    Xnnpack "XnnpackBackend" "XNNPACK" 4 [&magic::XNNPACK, &magic::XNNPACK_GRAPH[0], &magic::XNNPACK_GRAPH[1]]
+        without_memory;
     /// Vulkan, and WebGPU, which registers under the same id.
     Vulkan "VulkanBackend" "Vulkan" 4 [&magic::VULKAN, &magic::VULKAN_GRAPH];
     /// Metal Performance Shaders.
@@ -111,16 +112,23 @@ struct Known {
     always: bool,
     /// Whether there are genuine payloads to hold rules against.
     has_samples: bool,
+    /// Whether a delegate may give memory to a tensor that has none.
+    gives_memory: bool,
 }
 
 impl Known {
     const fn new(id: &'static str, name: &'static str, magic: Magic) -> Self {
-        Self { id, name, magic, always: true, has_samples: true }
+        Self { id, name, magic, always: true, has_samples: true, gives_memory: true }
     }
 
     /// Marks a backend with some payloads that have no magic.
     const fn or_without(self) -> Self {
         Self { always: false, ..self }
+    }
+
+    /// Marks a backend whose delegates give no memory to tensors.
+    const fn without_memory(self) -> Self {
+        Self { gives_memory: false, ..self }
     }
 
     /// Marks a backend of which there are no genuine payloads to hold rules against.
@@ -178,6 +186,11 @@ impl Backend {
     pub fn magic(self) -> Option<Magic> {
         let known = self.known();
         known.always.then_some(known.magic)
+    }
+
+    /// Returns whether a delegate of the backend may give memory to a tensor that has none.
+    pub fn gives_memory(self) -> bool {
+        self.known().gives_memory
     }
 
     /// Returns whether genuine payloads of the backend are available to test rules. If not, its payloads are not

@@ -28,7 +28,7 @@ pub(super) struct EndlessLoopFinder<'c> {
 impl<'c> EndlessLoopFinder<'c> {
     pub(super) fn new(plan: &Plan<'_, '_>, kernels: &'c Kernels) -> Self {
         let constants = ConstantBools::of(plan, kernels);
-        let signatures = kernels.signatures();
+        let signatures = &kernels.signatures;
         Self {
             signatures,
             changed: plan.each(0),

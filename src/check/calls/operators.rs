@@ -38,7 +38,7 @@ pub(super) fn check(plan: &Plan<'_, '_>, kernels: &Kernels, out: &mut Findings) 
                 let len = len.saturating_add(name.len());
                 if len > LONGEST_NAME {
                     find(&OPERATOR_NAME_LONG, &|| format!("a name of {len} characters"));
-                } else if !usize::try_from(nth).is_ok_and(|nth| kernels.is_known(nth))
+                } else if !usize::try_from(nth).is_ok_and(|nth| kernels.signatures.is_known(nth))
                     && !Library::any_has(&name_until_nul(operator))
                 {
                     find(&kernels::OPERATOR_UNKNOWN, &|| {

@@ -117,7 +117,7 @@ impl<'c, 'p, 'a> FlowInsensitive<'c, 'p, 'a> {
     }
 
     fn record(&mut self, instruction: &Instruction<'a>) {
-        let signatures = self.judge.kernels.signatures();
+        let signatures = &self.judge.kernels.signatures;
         method::for_each_change(signatures, instruction, |change| match change {
             ValueChange::Copy { source, target } => {
                 self.moves.add(source, target);
@@ -150,7 +150,7 @@ impl<'c, 'p, 'a> FlowInsensitive<'c, 'p, 'a> {
                 call.and_then(|call| result_kind(&call)).unwrap_or(Kinds::NONE)
             }
             Gives::AsGiven => {
-                let read = method::read_arguments(kernels.signatures(), instruction);
+                let read = method::read_arguments(&kernels.signatures, instruction);
                 let mut read: Vec<_> = read.into_iter().flatten().collect();
                 read.sort_unstable();
                 read.dedup();

@@ -213,7 +213,7 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
 
     /// Applies the changes of an instruction to the state.
     fn apply(&mut self, instruction: &Instruction<'a>) {
-        let signatures = self.judge.kernels.signatures();
+        let signatures = &self.judge.kernels.signatures;
         method::for_each_change(signatures, instruction, |change| match change {
             ValueChange::Copy { source, target } => {
                 if let Some(source) = self.state.get(source) {
@@ -340,7 +340,7 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
             return kinds;
         }
         let (int, double) = (Kinds::of(tag::Int), Kinds::of(tag::Double));
-        let signatures = self.judge.kernels.signatures();
+        let signatures = &self.judge.kernels.signatures;
         let (mut are_ints, mut has_double) = (true, false);
         for index in method::read_arguments(signatures, instruction).into_iter().flatten() {
             let kinds = self.state.kinds(self.judge.values, index);
@@ -400,7 +400,7 @@ impl<'c, 'p, 'a> AbstractInterpreter<'c, 'p, 'a> {
             }
             return;
         };
-        let sized = sized.filter(|_| !self.is_imprecise && !kernels.is_in_written_list(tensor));
+        let sized = sized.filter(|_| !self.is_imprecise && !kernels.resized.is_in_list(tensor));
         let Ok(tensor) = i32::try_from(tensor) else { return };
         if let Some(value) = self.state.get(tensor) {
             self.set(tensor, AbstractValue { sized: sized.and_then(Tensor::of), ..value });

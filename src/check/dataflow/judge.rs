@@ -104,7 +104,7 @@ impl<'a> Judge<'_, '_, 'a> {
             let message = format!("given arguments: {}, taken: {}", args.len(), letters.len());
             return Some((&ARGS_COUNT, None, message));
         }
-        for (nth, index, kind) in self.kernels.args(call)? {
+        for (nth, index, kind) in self.kernels.signatures.args(call)? {
             let wrong = self.argument(index, kind, state).or_else(|| match state.is_still() {
                 true => None,
                 false => self.items(index, kind, state, most(index)),
@@ -202,14 +202,14 @@ impl<'a> Judge<'_, '_, 'a> {
     }
 
     /// Judges a call of a delegate. A delegate may give memory to a tensor that never had any, but
-    /// not to a freed tensor. XNNPACK gives no memory at all.
+    /// not to a freed tensor. Some backends give no memory at all.
     fn delegate(
         self,
         call: DelegateCall<'a>,
         state: &State,
         mut most: impl FnMut(i32) -> usize,
     ) -> Option<BrokenRule> {
-        let gives_memory = !self.kernels.is_of_xnnpack(call);
+        let gives_memory = self.kernels.gives_memory(call);
         (0..).zip(call.args()?).find_map(|(nth, index)| {
             let found = self.tensors_without_data(index, state, most(index));
             let (rule, message) =

@@ -16,7 +16,9 @@ use pte_schema::program::view::{KernelCall, Tensor};
 pub(super) fn find<'a>(known: &Known<'_, '_, 'a>, call: KernelCall<'a>) -> Option<BrokenRule> {
     let hazard = known.kernels.hazard(call);
     let mut overlap = None;
-    for (nth, index, _) in known.kernels.args(call)?.filter(|(.., kind)| kind.is_written()) {
+    for (nth, index, _) in
+        known.kernels.signatures.args(call)?.filter(|(.., kind)| kind.is_written())
+    {
         let Some(output) = Located::of(known, index) else { continue };
         if let Some(wrong) = exceeds_base(known, &output, nth) {
             return Some(wrong);
@@ -104,7 +106,7 @@ fn index_is_overwritten<'a>(
         let value = args.get(pte_flat::bytes::index(at))?;
         known.tensors(value).find_map(|value| {
             let index = Located::of(known, value)?.owner;
-            let over = known.kernels.overwritten_by(index)?;
+            let over = known.kernels.overwritten.by(index)?;
             let message =
                 format!("nothing writes value {index}, and value {over} is written over it");
             Some((&INDEX_OVERLAP, Some(at), message))
@@ -124,6 +126,7 @@ fn arguments_overlap<'a>(
     let is_tensor = |kind: Kind| kind.needs_data() && kind.accepts(tag::Tensor);
     let mut others = known
         .kernels
+        .signatures
         .args(call)?
         .filter(|&(_, value, kind)| is_tensor(kind) && !known.is_tensor(value, output.id));
     others.find_map(|(_, value, _)| {

@@ -125,7 +125,7 @@ impl State {
         let mut slots: Vec<u32> = plan.each(AS_FILE);
         for (index, slot) in (0..).zip(&mut slots) {
             // Sizes of items are not tracked, since many calls may write a long list.
-            if kernels.is_in_written_list(index) {
+            if kernels.resized.is_in_list(index) {
                 *slot |= UNSIZED;
             }
         }
@@ -209,7 +209,7 @@ impl State {
     /// Returns a tensor whose sizes in the file equal the current sizes of `tensor`, if known.
     pub(super) fn sized(&self, kernels: &Kernels, tensor: u32) -> Option<u32> {
         if self.is_still() {
-            return (!kernels.may_resize(tensor)).then_some(tensor);
+            return (!kernels.resized.is_written(tensor)).then_some(tensor);
         }
         let value = self.get(i32::try_from(tensor).ok()?)?;
         value.sized.filter(|_| !self.are_tensors_unknown).map(Tensor::index)

@@ -18,7 +18,7 @@ const MOST_INDICES: usize = 16;
 
 /// The index tensors without a writer, each with a tensor that overwrites its memory.
 #[derive(Default)]
-pub(super) struct Overwritten(Vec<(u32, u32)>);
+pub(crate) struct Overwritten(Vec<(u32, u32)>);
 
 /// An index tensor that no instruction writes.
 struct Index {
@@ -101,7 +101,7 @@ impl Overwritten {
     }
 
     /// Returns the tensor that overwrites the memory of an index tensor, if there is one.
-    pub(super) fn by(&self, index: u32) -> Option<u32> {
+    pub(crate) fn by(&self, index: u32) -> Option<u32> {
         self.0.iter().find(|(value, _)| *value == index).map(|(_, over)| *over)
     }
 }

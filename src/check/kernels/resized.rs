@@ -15,7 +15,7 @@ use pte_schema::program::view::KernelTypes;
 
 /// The tensors that the instructions of a method may resize.
 #[derive(Default)]
-pub(super) struct Resized {
+pub(crate) struct Resized {
     /// For each value, how instructions may resize it; empty before [`Resized::of`] has run.
     marks: Vec<Mark>,
     any: bool,
@@ -68,11 +68,12 @@ impl Resized {
     }
 
     /// Returns whether an instruction may write a value.
-    pub(super) fn is_written(&self, value: u32) -> bool {
+    pub(crate) fn is_written(&self, value: u32) -> bool {
         self.of_value(value) != Mark::Never
     }
 
-    pub(super) fn is_in_list(&self, value: u32) -> bool {
+    /// Returns whether a call may write a list with a value.
+    pub(crate) fn is_in_list(&self, value: u32) -> bool {
         self.of_value(value) == Mark::InList
     }
 
