@@ -12,9 +12,9 @@ use arbitrary::{Result, Unstructured};
 use modular_bitfield::prelude::*;
 use pte::file::header::ExtendedHeader;
 use pte::flat::desc::{Kind, Number, Prim, Schema};
-use pte::flat::model::Model;
 use pte::flat::tree::{FieldValue, Object};
 use pte::model::{PteModel, RootNode, RootStruct};
+use pte_tests::trees::object_of;
 
 /// The peculiarities that the layout of a file may have.
 #[bitfield(bytes = 2)]
@@ -86,7 +86,7 @@ pub(crate) fn program(
     model: &PteModel<'_>,
     random: &mut Unstructured<'_>,
 ) -> Result<(Vec<u8>, u64)> {
-    let object = model.root.to_object().unwrap();
+    let object = object_of(&model.root);
     let schema = <pte::schema::program::model::Program as RootNode>::SCHEMA;
     if model.segments.is_empty() {
         return write(schema, &object, &[], random);

@@ -25,13 +25,6 @@ pub trait Model: Node + Sized {
     /// The declaration of the table.
     const DESC: &'static TableDesc;
 
-    /// Returns the table as a tree with borrowed strings and bytes.
-    ///
-    /// # Errors
-    ///
-    /// [`MemoryError::OutOfMemory`].
-    fn to_object(&self) -> Result<Object<'_>, MemoryError>;
-
     /// Converts a tree, such as one from `flat::load`, to a struct. `ledger` counts its memory.
     ///
     /// # Errors
@@ -184,39 +177,6 @@ pub fn texts(strings: Strings<'_>, ledger: &mut Ledger) -> Vec<String> {
     texts
 }
 
-/// Returns strings as a value that borrows them.
-pub fn strings(texts: &[String]) -> Result<FieldValue<'_>, MemoryError> {
-    let mut strings = Vec::new();
-    strings.try_reserve_exact(texts.len())?;
-    strings.extend(texts.iter().map(|text| Cow::Borrowed(text.as_str())));
-    Ok(FieldValue::Strs(strings))
-}
-
-/// Converts structs to trees.
-pub fn tables<M: Model>(models: &[M]) -> Result<FieldValue<'_>, MemoryError> {
-    let mut objects = Vec::new();
-    objects.try_reserve_exact(models.len())?;
-    for model in models {
-        objects.push(model.to_object()?);
-    }
-    Ok(FieldValue::Tables(objects))
-}
-
-/// Returns numbers as a value of stored bytes.
-pub fn scalars<T: Scalar>(items: &[T]) -> Result<FieldValue<'_>, MemoryError> {
-    if let Some(bytes) = T::as_bytes(items) {
-        return Ok(FieldValue::Scalars(bytes.into()));
-    }
-    let size = usize::from(T::PRIM.size());
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(items.len().saturating_mul(size))?;
-    for item in items {
-        let stored = item.to_number().stored(T::PRIM).unwrap_or_default();
-        bytes.extend_from_slice(stored.get(..size).unwrap_or_default());
-    }
-    Ok(FieldValue::Scalars(bytes.into()))
-}
-
 /// Returns the tree itself, after checking that it is of the table `desc`.
 pub fn checked<'t>(
     object: Object<'t>,
@@ -233,11 +193,6 @@ pub fn checked<'t>(
 /// Adds the field `name` to the path of an error.
 pub fn within<T>(result: Result<T, TreeError>, name: &'static str) -> Result<T, TreeError> {
     result.map_err(|error| error.within(PathComponent::Field(name)))
-}
-
-/// Returns a number as a value.
-pub fn number<T: Scalar>(number: Option<T>) -> Option<FieldValue<'static>> {
-    number.map(|number| FieldValue::Number(number.to_number()))
 }
 
 /// Returns the string of a field.

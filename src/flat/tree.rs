@@ -76,18 +76,6 @@ impl<'t> Object<'t> {
         Self { desc, fields: Vec::new() }
     }
 
-    /// Creates a table from values in the order of the declaration. Each value must fit its field.
-    pub fn filled<const N: usize>(
-        desc: &'static TableDesc,
-        values: [Option<FieldValue<'t>>; N],
-    ) -> Result<Self, MemoryError> {
-        let mut fields = Vec::new();
-        fields.try_reserve_exact(values.iter().flatten().count())?;
-        let values = desc.fields.iter().zip(values);
-        fields.extend(values.filter_map(|(field, value)| Some((field, value?))));
-        Ok(Self { desc, fields })
-    }
-
     /// Returns the declaration.
     pub fn desc(&self) -> &'static TableDesc {
         self.desc

@@ -13,6 +13,7 @@ use pte::schema::native::model::{
     Argument, ArgumentValue, Graph as NativeGraph, GraphArg, Method, NamedArgument, Node, Program,
 };
 use pte::schema::{mlx, native};
+use pte_tests::trees::object_of;
 
 /// A graph that calls an operator named by its depth, with `inner` as an argument.
 fn around(inner: Option<Nested<NativeGraph>>, target: String) -> NativeGraph {
@@ -69,7 +70,7 @@ fn structs_nest_as_deep_as_the_limit() {
     assert!(error.to_string().contains("more than 12 deep"), "{error}");
     let program = program(deepest);
     assert_eq!(program.clone(), program);
-    let object = program.to_object().unwrap();
+    let object = object_of(&program);
     let layout = WriterLayout::default();
     let bytes = write::write(&native::desc::SCHEMA, &object, &[], &layout).unwrap();
     assert_eq!(Program::from_object(object), Ok(program.clone()));
@@ -85,10 +86,10 @@ fn structs_nest_as_deep_as_the_limit() {
 fn trees_nest_as_deep_as_the_limit() {
     let mut arg = Object::new(&native::desc::GraphArg);
     let graph = deep(MOST_NESTED);
-    let refused = arg.set("graph", FieldValue::Table(graph.to_object().unwrap()));
+    let refused = arg.set("graph", FieldValue::Table(object_of(&graph)));
     assert!(matches!(refused, Err(SetError::TooDeep)), "{refused:?}");
     let graph = deep(MOST_NESTED - 1);
-    arg.set("graph", FieldValue::Table(graph.to_object().unwrap())).unwrap();
+    arg.set("graph", FieldValue::Table(object_of(&graph))).unwrap();
 }
 
 /// A member in front of its tag is kept as text, and read by a new reader of JSON.

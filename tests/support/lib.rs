@@ -41,6 +41,7 @@ pub mod shared;
 pub mod snapshot;
 pub mod sound;
 pub mod tables;
+pub mod trees;
 #[cfg(feature = "json")]
 pub mod xnnpack;
 

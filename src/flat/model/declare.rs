@@ -32,7 +32,7 @@ macro_rules! __model_model {
         pub mod model {
             use super::*;
             use $crate::desc::declare::plain;
-            use $crate::model::{checked, model, number, scalars};
+            use $crate::model::{checked, model};
             // Traits by another name: a table may have theirs.
             use $crate::model::{FromView as _, Model as _};
             use $crate::view::Scalar as _;
@@ -55,17 +55,6 @@ macro_rules! __model_model {
                 }
 
                 impl $U {
-                    fn to_value(
-                        &self,
-                    ) -> Result<$crate::tree::FieldValue<'_>, $crate::ledger::MemoryError> {
-                        Ok(match self {
-                            $( Self::$M(member) => {
-                                $crate::tree::FieldValue::Union($tag, Some(member.to_object()?))
-                            } )*
-                            Self::Unknown(tag) => $crate::tree::FieldValue::unknown_member(*tag, &desc::$U),
-                        })
-                    }
-
                     fn visit(
                         &self,
                         field: &'static $crate::desc::FieldDesc,
@@ -133,18 +122,6 @@ macro_rules! __model_model {
 
                 impl $crate::model::Model for $T {
                     const DESC: &'static $crate::desc::TableDesc = &desc::$T;
-
-                    fn to_object(&self) -> Result<$crate::tree::Object<'_>, $crate::ledger::MemoryError> {
-                        $crate::tree::Object::filled(Self::DESC, [ $(
-                            $( $crate::model::declare::value!(self.$f, $R) )?
-                            $( self.$f.as_deref().map(scalars::<$SV>).transpose()? )?
-                            $( $crate::model::declare::values!(self.$f, $RV) )?
-                            $( $crate::model::declare::value!(self.$f, $N) )?
-                            $( self.$f.as_ref().map($FU::to_value).transpose()? )?
-                            $( number::<$O>(self.$f) )?
-                            $( Some($crate::tree::FieldValue::Number(<$S>::to_number(self.$f))) )?
-                        ),* ])
-                    }
 
                     #[allow(unused_mut, unused_variables, reason = "a table may have no fields")]
                     fn take_object(
@@ -215,31 +192,6 @@ macro_rules! __model_owned {
     };
     ($R:ident) => {
         $R
-    };
-}
-
-#[macro_export]
-#[doc(hidden)]
-macro_rules! __model_value {
-    ($value:expr, str) => {
-        $value.as_deref().map(|text| $crate::tree::FieldValue::Str(text.into()))
-    };
-    ($value:expr, $R:ident) => {
-        match &$value {
-            Some(table) => Some($crate::tree::FieldValue::Table(table.to_object()?)),
-            None => None,
-        }
-    };
-}
-
-#[macro_export]
-#[doc(hidden)]
-macro_rules! __model_values {
-    ($value:expr, str) => {
-        $value.as_deref().map($crate::model::strings).transpose()?
-    };
-    ($value:expr, $R:ident) => {
-        $value.as_deref().map($crate::model::tables::<$R>).transpose()?
     };
 }
 
@@ -358,6 +310,5 @@ macro_rules! __model_held {
 
 pub use crate::{
     __model_held as held, __model_model as model, __model_owned as owned, __model_start as start,
-    __model_taken as taken, __model_value as value, __model_values as values,
-    __model_visited as visited,
+    __model_taken as taken, __model_visited as visited,
 };
