@@ -193,6 +193,26 @@ pub enum Prim {
     F64,
 }
 
+/// A type of Rust that is stored as one number: a primitive type, an enum, or a struct of one number.
+pub trait Primitive {
+    /// The type as stored.
+    const PRIM: Prim;
+    /// The struct, if it is one.
+    const STRUCT: Option<&'static StructDesc> = None;
+}
+
+macro_rules! primitives {
+    ($($T:ident $prim:ident),* $(,)?) => { $(
+        impl Primitive for $T {
+            const PRIM: Prim = Prim::$prim;
+        }
+    )* };
+}
+
+primitives!(
+    bool Bool, i8 I8, u8 U8, i16 I16, u16 U16, i32 I32, u32 U32, i64 I64, u64 U64, f32 F32, f64 F64
+);
+
 /// A number of any type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use crate::bytes::{array_at, further, index, slice_at, sum, u16_at, u32_at};
 use crate::cost;
-use crate::desc::{Number, Prim, TableDesc};
+use crate::desc::{Number, Prim, Primitive, TableDesc};
 
 pub mod declare;
 mod vector;
@@ -30,9 +30,7 @@ pub struct Raw<'a> {
 }
 
 /// A number that a table or a vector can hold.
-pub trait Scalar: Copy {
-    /// The type as stored.
-    const PRIM: Prim;
+pub trait Scalar: Copy + Primitive {
     /// Reads a value from its bytes.
     fn read_le(bytes: &[u8]) -> Option<Self>;
     /// Appends the values that are stored in `bytes`, one after the other.
@@ -377,10 +375,8 @@ fn unproven<T: Default>() -> T {
 }
 
 macro_rules! scalars {
-    ($($T:ident $prim:ident $number:ident $({ $($more:tt)* })?),*) => {
+    ($($T:ident $number:ident $({ $($more:tt)* })?),*) => {
         $(impl Scalar for $T {
-            const PRIM: Prim = Prim::$prim;
-
             #[inline]
             fn read_le(bytes: &[u8]) -> Option<Self> {
                 array_at(bytes, 0).map($T::from_le_bytes)
@@ -402,8 +398,8 @@ macro_rules! scalars {
 }
 
 scalars!(
-    i8 I8 Int,
-    u8 U8 Int {
+    i8 Int,
+    u8 Int {
         #[cfg(feature = "alloc")]
         fn from_owned(bytes: Vec<u8>) -> Result<Vec<Self>, Vec<u8>> {
             Ok(bytes)
@@ -413,19 +409,17 @@ scalars!(
             Some(items)
         }
     },
-    i16 I16 Int,
-    u16 U16 Int,
-    i32 I32 Int,
-    u32 U32 Int,
-    i64 I64 Int,
-    u64 U64 Int,
-    f32 F32 Single,
-    f64 F64 Float
+    i16 Int,
+    u16 Int,
+    i32 Int,
+    u32 Int,
+    i64 Int,
+    u64 Int,
+    f32 Single,
+    f64 Float
 );
 
 impl Scalar for bool {
-    const PRIM: Prim = Prim::Bool;
-
     #[inline]
     fn read_le(bytes: &[u8]) -> Option<Self> {
         bytes.first().map(|&byte| byte != 0)

@@ -59,7 +59,7 @@ macro_rules! __desc {
                 #[doc = concat!("\n\n`", stringify!($E), "`.")]
                 pub static $E: EnumDesc = EnumDesc {
                     name: stringify!($E),
-                    prim: $crate::desc::declare::prim!($P),
+                    prim: <$P as $crate::desc::Primitive>::PRIM,
                     values: &[$( EnumValue {
                         number: $number,
                         name: stringify!($V),
@@ -73,7 +73,7 @@ macro_rules! __desc {
                 pub static $ST: StructDesc = StructDesc {
                     name: stringify!($ST),
                     field: stringify!($sf),
-                    prim: $crate::desc::declare::prim!($SP),
+                    prim: <$SP as $crate::desc::Primitive>::PRIM,
                 };
             )* )?
             $(
@@ -99,9 +99,9 @@ macro_rules! __desc {
                         kind: {
                             $( $crate::desc::declare::target_kind!($R) )?
                             $( Kind::Scalars {
-                                prim: $crate::desc::declare::prim!($SV),
+                                prim: <$SV as $crate::desc::Primitive>::PRIM,
                                 align: 0 $( + $align )?,
-                                of: $crate::desc::declare::struct_of!($SV),
+                                of: <$SV as $crate::desc::Primitive>::STRUCT,
                             } )?
                             $( $crate::desc::declare::list_kind!($RV) )?
                             $( Kind::Table(&$N) )?
@@ -134,51 +134,10 @@ macro_rules! __desc {
 
 #[macro_export]
 #[doc(hidden)]
-macro_rules! __prim {
-    (bool) => {
-        Prim::Bool
-    };
-    (i8) => {
-        Prim::I8
-    };
-    (u8) => {
-        Prim::U8
-    };
-    (i16) => {
-        Prim::I16
-    };
-    (u16) => {
-        Prim::U16
-    };
-    (i32) => {
-        Prim::I32
-    };
-    (u32) => {
-        Prim::U32
-    };
-    (i64) => {
-        Prim::I64
-    };
-    (u64) => {
-        Prim::U64
-    };
-    (f32) => {
-        Prim::F32
-    };
-    (f64) => {
-        Prim::F64
-    };
-    ($ST:ident) => {
-        <super::$ST>::PRIM
-    };
-}
-
-#[macro_export]
-#[doc(hidden)]
 macro_rules! __scalar_kind {
     (@ $P:ident, $default:expr) => {
         Kind::Scalar(ScalarDesc {
-            prim: $crate::desc::declare::prim!($P),
+            prim: <$P as $crate::desc::Primitive>::PRIM,
             default: $default,
             names: None,
             of: None,
@@ -198,7 +157,7 @@ macro_rules! __scalar_kind {
     (u64, $default:expr) => { $crate::desc::declare::scalar_kind!(@ u64, Number::Int($default)) };
     ($E:ident, $default:expr) => {
         Kind::Scalar(ScalarDesc {
-            prim: <super::$E>::PRIM,
+            prim: <super::$E as $crate::desc::Primitive>::PRIM,
             default: <super::$E>::number($default),
             names: Some(<super::$E>::DESC),
             of: None,
@@ -213,54 +172,12 @@ macro_rules! __scalar_kind {
 macro_rules! __optional_kind {
     ($O:ident) => {
         Kind::Scalar(ScalarDesc {
-            prim: $crate::desc::declare::prim!($O),
-            default: $crate::desc::declare::prim!($O).zero(),
+            prim: <$O as $crate::desc::Primitive>::PRIM,
+            default: <$O as $crate::desc::Primitive>::PRIM.zero(),
             names: None,
-            of: $crate::desc::declare::struct_of!($O),
+            of: <$O as $crate::desc::Primitive>::STRUCT,
             optional: true,
         })
-    };
-}
-
-/// The struct of a field or an element; `None` for a plain number.
-#[macro_export]
-#[doc(hidden)]
-macro_rules! __struct_of {
-    (bool) => {
-        None
-    };
-    (i8) => {
-        None
-    };
-    (u8) => {
-        None
-    };
-    (i16) => {
-        None
-    };
-    (u16) => {
-        None
-    };
-    (i32) => {
-        None
-    };
-    (u32) => {
-        None
-    };
-    (i64) => {
-        None
-    };
-    (u64) => {
-        None
-    };
-    (f32) => {
-        None
-    };
-    (f64) => {
-        None
-    };
-    ($ST:ident) => {
-        Some(<super::$ST>::DESC)
     };
 }
 
@@ -344,9 +261,8 @@ macro_rules! __since {
 
 pub use crate::{
     __desc as desc, __list_kind as list_kind, __member as member, __optional_kind as optional_kind,
-    __prim as prim, __recursive as recursive, __required as required, __scalar_kind as scalar_kind,
-    __since as since, __struct_of as struct_of, __target_depth as target_depth,
-    __target_kind as target_kind,
+    __recursive as recursive, __required as required, __scalar_kind as scalar_kind,
+    __since as since, __target_depth as target_depth, __target_kind as target_kind,
 };
 
 /// Returns the name of a field without the `r#` prefix of Rust keywords.

@@ -49,8 +49,6 @@ macro_rules! __view_view {
 
                 /// The declaration.
                 pub const DESC: &'static $crate::desc::EnumDesc = &desc::$E;
-                /// The type as stored.
-                pub const PRIM: $crate::desc::Prim = Self::DESC.prim;
 
                 #[expect(clippy::as_conversions, reason = "lossless, and From is not const")]
                 /// Returns the value as a number of any type.
@@ -74,9 +72,11 @@ macro_rules! __view_view {
                 }
             }
 
-            impl $crate::view::Scalar for $E {
-                const PRIM: $crate::desc::Prim = Self::PRIM;
+            impl $crate::desc::Primitive for $E {
+                const PRIM: $crate::desc::Prim = Self::DESC.prim;
+            }
 
+            impl $crate::view::Scalar for $E {
                 #[inline]
                 fn read_le(bytes: &[u8]) -> Option<Self> {
                     <$P as $crate::view::Scalar>::read_le(bytes).map(Self)
@@ -103,13 +103,14 @@ macro_rules! __view_view {
             impl $ST {
                 /// The declaration.
                 pub const DESC: &'static $crate::desc::StructDesc = &desc::$ST;
-                /// The type as stored.
-                pub const PRIM: $crate::desc::Prim = Self::DESC.prim;
+            }
+
+            impl $crate::desc::Primitive for $ST {
+                const PRIM: $crate::desc::Prim = Self::DESC.prim;
+                const STRUCT: Option<&'static $crate::desc::StructDesc> = Some(Self::DESC);
             }
 
             impl $crate::view::Scalar for $ST {
-                const PRIM: $crate::desc::Prim = Self::PRIM;
-
                 #[inline]
                 fn read_le(bytes: &[u8]) -> Option<Self> {
                     <$SP as $crate::view::Scalar>::read_le(bytes).map(|$sf| Self { $sf })
