@@ -61,7 +61,7 @@ mod writers;
 mod written;
 
 use contents::Contents;
-pub use document::{DiffDocument, DifferenceEntry};
+pub use document::DiffDocument;
 
 /// One of the two files, and the `.ptd` files that it is used with.
 #[derive(Debug)]
@@ -182,6 +182,30 @@ pub struct Difference {
     pub before: Option<Shown>,
     /// The second file's side of the difference; `None` for a removal.
     pub after: Option<Shown>,
+}
+
+/// The kind of a [`Difference`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
+pub enum Change {
+    /// Only the second file has something.
+    Added,
+    /// Only the first file has something.
+    Removed,
+    /// Both files have something, which differs.
+    Changed,
+}
+
+impl Difference {
+    /// Returns what happened from the first file to the second.
+    #[must_use]
+    pub fn change(&self) -> Change {
+        match (&self.before, &self.after) {
+            (None, _) => Change::Added,
+            (_, None) => Change::Removed,
+            _ => Change::Changed,
+        }
+    }
 }
 
 /// One side of a difference.
@@ -364,24 +388,24 @@ impl Comparison {
         *count <= Self::MOST
     }
 
-    /// Adds a difference. Calls `make` only if the difference is kept.
-    fn add(&mut self, class: Class, make: impl FnOnce() -> Difference) {
+    /// Adds a difference outside of methods: its place, its property and its sides. Calls `make` only if the
+    /// difference is kept.
+    fn add(
+        &mut self,
+        class: Class,
+        make: impl FnOnce() -> (String, &'static str, Option<Shown>, Option<Shown>),
+    ) {
         if self.counts(class) {
-            self.differences.push(make());
+            let (place, what, before, after) = make();
+            let difference = Difference { class, method: None, place, what, before, after };
+            self.differences.push(difference);
         }
     }
 
     /// Adds a difference of the files themselves.
     fn header(&mut self, what: &'static str, before: impl ToString, after: impl ToString) {
-        let class = Class::Header;
-        self.add(class, || Difference {
-            class,
-            method: None,
-            place: String::new(),
-            what,
-            before: Some(text::shown(before.to_string())),
-            after: Some(text::shown(after.to_string())),
-        });
+        let side = |side: &dyn ToString| Some(text::shown(side.to_string()));
+        self.add(Class::Header, || (String::new(), what, side(&before), side(&after)));
     }
 
     fn finish(&mut self) {

@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Write};
 
-use pte::diff::{Class, Difference, Verdict};
+use pte::diff::{Change, Class, Difference, Verdict};
 use pte::quoted::{Untrusted, UntrustedString};
 
 use super::{Found, text, title};
@@ -79,10 +79,10 @@ fn section(
 }
 
 fn row(difference: &Difference) -> String {
-    let sign = match (&difference.before, &difference.after) {
-        (None, _) => "+",
-        (_, None) => "−",
-        _ => "~",
+    let sign = match difference.change() {
+        Change::Added => "+",
+        Change::Removed => "−",
+        Change::Changed => "~",
     };
     let place = match &difference.method {
         Some(method) if difference.place.is_empty() => method.clone(),

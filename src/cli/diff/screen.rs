@@ -3,7 +3,7 @@
 use core::fmt::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-use pte::diff::{Class, Difference, Verdict};
+use pte::diff::{Change, Class, Difference, Verdict};
 use pte::quoted::Untrusted;
 
 use super::{Found, text, title};
@@ -48,10 +48,10 @@ pub(super) fn show(found: &Found<'_>, out: &mut Output) -> fmt::Result {
 }
 
 fn row(difference: &Difference, out: &mut Output) -> fmt::Result {
-    let (sign, style) = match (&difference.before, &difference.after) {
-        (None, _) => ('+', ADDED),
-        (_, None) => ('-', REMOVED),
-        _ => ('~', CHANGED),
+    let (sign, style) = match difference.change() {
+        Change::Added => ('+', ADDED),
+        Change::Removed => ('-', REMOVED),
+        Change::Changed => ('~', CHANGED),
     };
     let method = difference.method.as_ref().map_or(String::new(), |method| {
         let colon = if difference.place.is_empty() { "" } else { ": " };

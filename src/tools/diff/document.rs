@@ -1,9 +1,11 @@
 //! The document `pte.diff/1`. With the feature `serde` it can be serialized.
 
 use alloc::collections::BTreeMap;
-use alloc::vec::Vec;
 
-use super::{Class, Comparison, Difference, Shown, Verdict, Written};
+#[cfg(feature = "serde")]
+use serde::ser::SerializeStruct as _;
+
+use super::{Class, Comparison, Difference, Verdict, Written};
 use pte_flat::quoted::UntrustedString;
 
 /// The document `pte.diff/1`: the differences of two files.
@@ -24,30 +26,9 @@ pub struct DiffDocument<'d> {
     /// The number of differences of each class that has any.
     pub counts: BTreeMap<&'static str, u64>,
     /// The differences, the first [`Comparison::MOST`] of each class.
-    pub differences: Vec<DifferenceEntry<'d>>,
+    pub differences: &'d [Difference],
     /// The differences in the encoding, which have no meaning.
     pub written: &'d [Written],
-}
-
-/// A difference.
-#[derive(Clone, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct DifferenceEntry<'d> {
-    /// The subject.
-    pub class: Class,
-    /// `added`, `removed` or `changed`.
-    pub change: &'static str,
-    /// The name of the method that the difference is in, if it is in one.
-    pub method: Option<&'d str>,
-    /// The place in the method or the file.
-    pub place: &'d str,
-    /// The property that differs.
-    pub what: &'static str,
-    /// The first file's side of the difference; `None` for an addition.
-    pub before: Option<&'d Shown>,
-    /// The second file's side of the difference; `None` for a removal.
-    pub after: Option<&'d Shown>,
 }
 
 impl<'d> DiffDocument<'d> {
@@ -66,27 +47,24 @@ impl<'d> DiffDocument<'d> {
             verdict: report.verdict,
             count: report.total(),
             counts: counts.filter(|&(_, count)| count > 0).collect(),
-            differences: report.differences.iter().map(DifferenceEntry::of).collect(),
+            differences: &report.differences,
             written: &report.written,
         }
     }
 }
 
-impl<'d> DifferenceEntry<'d> {
-    fn of(difference: &'d Difference) -> Self {
-        Self {
-            class: difference.class,
-            change: match (&difference.before, &difference.after) {
-                (None, _) => "added",
-                (_, None) => "removed",
-                _ => "changed",
-            },
-            method: difference.method.as_deref(),
-            place: &difference.place,
-            what: difference.what,
-            before: difference.before.as_ref(),
-            after: difference.after.as_ref(),
-        }
+#[cfg(feature = "serde")]
+impl serde::Serialize for Difference {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Difference", 7)?;
+        fields.serialize_field("class", &self.class)?;
+        fields.serialize_field("change", &self.change())?;
+        fields.serialize_field("method", &self.method)?;
+        fields.serialize_field("place", &self.place)?;
+        fields.serialize_field("what", self.what)?;
+        fields.serialize_field("before", &self.before)?;
+        fields.serialize_field("after", &self.after)?;
+        fields.end()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use super::{Class, Comparison, Difference, text};
+use super::{Class, Comparison, text};
 use pte_core::Pte;
 
 /// Adds a difference for each requirement that one program meets and the other one does not.
@@ -13,14 +13,7 @@ pub(super) fn compare(old: &Pte<'_>, new: &Pte<'_>, report: &mut Comparison) {
                 Some(text::shown(problem.unwrap_or_else(|| "can be loaded".into())))
             };
             let (before, after) = (shown(before), shown(after));
-            report.add(class, || Difference {
-                class,
-                method: None,
-                place: String::new(),
-                what,
-                before,
-                after,
-            });
+            report.add(class, || (String::new(), what, before, after));
         }
     };
     one(Class::Constants, "segment", constants(old), constants(new));

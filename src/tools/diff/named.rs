@@ -8,7 +8,7 @@ use core::ops::Range;
 use super::contents::Contents;
 use super::digest::Sha;
 use super::fields::{self, Field, TableRef};
-use super::{Class, Comparison, DiffError, Difference, Shown, text};
+use super::{Class, Comparison, DiffError, Shown, text};
 use pte_core::ptd::{Layout, Root};
 use pte_core::{Ptd, Pte, Result, Source};
 use pte_flat::bytes::{index as at_index, narrow};
@@ -178,17 +178,13 @@ impl<'a> Entries<'a> {
 
 fn differences(before: &Entries<'_>, after: &Entries<'_>, report: &mut Comparison) {
     let mut add = |key: &Key<'_>, what, before: Option<Shown>, after: Option<Shown>| {
-        report.add(Class::NamedData, || Difference {
-            class: Class::NamedData,
-            method: None,
-            place: match *key {
+        report.add(Class::NamedData, || {
+            let place = match *key {
                 (None, _) => "(no key)".into(),
                 (Some(name), 0) => text::quoted(name),
                 (Some(name), nth) => format!("{}, again ({nth})", text::quoted(name)),
-            },
-            what,
-            before,
-            after,
+            };
+            (place, what, before, after)
         });
     };
     for rows in before.keys() {

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::contents::Contents;
 use super::method::{self, Reported};
 use super::plan::Plan;
-use super::{Class, Comparison, DiffError, Difference, load, named, text};
+use super::{Class, Comparison, DiffError, load, named, text};
 use pte_core::{Pte, Source};
 use pte_schema::program::view::ExecutionPlan;
 
@@ -85,13 +85,6 @@ fn single(plan: ExecutionPlan<'_>, before: bool, report: &mut Comparison) {
         let instructions = count(Some(instructions), "instruction", "instructions");
         let shown = Some(text::shown(format!("{inputs}, {outputs}, {instructions}")));
         let (old, new) = if before { (shown, None) } else { (None, shown) };
-        Difference {
-            class: Class::Methods,
-            method: None,
-            place: plan.name().map_or_else(|| "(no name)".into(), text::plain),
-            what: "method",
-            before: old,
-            after: new,
-        }
+        (plan.name().map_or_else(|| "(no name)".into(), text::plain), "method", old, new)
     });
 }
