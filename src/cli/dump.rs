@@ -11,10 +11,11 @@ use sha2::{Digest, Sha256};
 
 use super::Common;
 use super::identity::{folder_of, is_same, place};
-use super::input::{Bytes, Input, Streams};
+use super::input::{Bytes, CHUNK, Input, Streams};
 use super::output::{Content, Output};
 use super::problem::{Problem, Status, note};
 use super::text::{count, name_of};
+use pte::file::chunks;
 use pte::flat::json;
 use pte::flat::view::Table;
 use pte::model::PtdViews;
@@ -323,14 +324,9 @@ impl BlobFolder {
 fn sha256(path: &Path, name: &UntrustedString) -> Result<String, Problem> {
     let file = Bytes::open(path, name, Streams::ModelsAndTables)?;
     let len = file.size().map_err(|error| Problem::io(name.clone(), error))?;
-    let (mut at, mut hash) = (0u64, Sha256::new());
-    while at < len {
-        let end = at.saturating_add(PIECE).min(len);
-        hash.update(file.read_unlimited(at..end, name)?);
-        at = end;
+    let mut hash = Sha256::new();
+    for chunk in chunks(0..len, CHUNK) {
+        hash.update(file.read_unlimited(chunk, name)?);
     }
     Ok(hex(&hash.finalize()))
 }
-
-/// The number of bytes of a file that are read at once.
-const PIECE: u64 = 1 << 20;

@@ -6,8 +6,7 @@ use clap::{Args, ValueEnum};
 use pte::File;
 use pte::check::Checker;
 use pte::firmware::{Board, Fit, Requirements, identifier};
-use pte::quoted::{UntrustedString, hex};
-use sha2::{Digest, Sha256};
+use pte::quoted::UntrustedString;
 
 use self::source::{Code, Source};
 use super::Common;
@@ -186,7 +185,7 @@ impl Embed {
             };
             return out.bytes(needs.usage.to_yaml().as_bytes());
         }
-        let sha256 = sha256(input)?;
+        let sha256 = input.sha256(0..input.opened.file_len())?;
         let alignment = needs.alignment.bytes.max(self.align.unwrap_or(1));
         let symbol = self.name.clone().unwrap_or_else(|| symbol_of(&self.file));
         let source = Source {
@@ -242,16 +241,6 @@ impl EmbedFormat {
             _ => return None,
         })
     }
-}
-
-/// Returns the digest of a program's bytes.
-fn sha256(input: &Input) -> Result<String, Problem> {
-    let mut hash = Sha256::new();
-    input.try_chunks(0..input.opened.file_len(), &mut |chunk| {
-        hash.update(chunk);
-        Ok(())
-    })?;
-    Ok(hex(&hash.finalize()))
 }
 
 /// Returns the last part of a path, which does not depend on the folder of the build.

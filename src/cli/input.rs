@@ -8,17 +8,20 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use sha2::{Digest, Sha256};
+
 use super::identity::identity;
 use super::output::Output;
 use super::problem::Problem;
 use super::progress::Progress;
 use super::reserve::Reserved;
 use super::text::name_of;
+use pte::file::chunks;
 pub(super) use pte::file::open_regular;
 use pte::flat::bytes::len_of;
 use pte::flat::ledger::MemoryError;
 use pte::payload::PayloadContents;
-use pte::quoted::{Untrusted, UntrustedString};
+use pte::quoted::{Untrusted, UntrustedString, hex};
 use pte::schema::program::view::ExecutionPlan;
 use pte::{File, Handle, Limits, Source};
 
@@ -104,14 +107,22 @@ pub(super) trait Readable {
         self.spend(&range)?;
         let len = len_of(&range);
         let progress = Progress::new(self.shows_progress(), "bytes", len);
-        let mut at = range.start;
-        while at < range.end {
-            let end = at.saturating_add(CHUNK).min(range.end);
-            each(&self.read_uncharged(at..end)?)?;
-            progress.add(end.saturating_sub(at));
-            at = end;
+        for chunk in chunks(range, CHUNK) {
+            let len = len_of(&chunk);
+            each(&self.read_uncharged(chunk)?)?;
+            progress.add(len);
         }
         Ok(())
+    }
+
+    /// Returns the SHA-256 of a range as text.
+    fn sha256(&self, range: Range<u64>) -> Result<String, Problem> {
+        let mut hash = Sha256::new();
+        self.try_chunks(range, &mut |chunk| {
+            hash.update(chunk);
+            Ok(())
+        })?;
+        Ok(hex(&hash.finalize()))
     }
 
     /// Copies the bytes of a range to `out`.

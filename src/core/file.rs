@@ -18,7 +18,7 @@ use header::Head;
 use pte_flat::bytes::wide;
 
 #[cfg(feature = "std")]
-pub use source::{open, open_regular};
+pub use source::{chunks, open, open_regular};
 
 /// The two kinds of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

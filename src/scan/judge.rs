@@ -10,7 +10,9 @@ use sha2::{Digest, Sha256};
 
 use super::row::{BackendCell, Cell, CountCell, Row, SCHEMA};
 use pte_check::{self, Checker, Report, Severity};
+use pte_core::file::chunks;
 use pte_core::{Backend, File, Handle, Limits, OpenError, Source};
+use pte_flat::bytes::{len_of, wide};
 use pte_flat::quoted::{Untrusted, UntrustedString, hex};
 use pte_schema::program::TensorDataLocation;
 use pte_schema::program::view::KernelTypes;
@@ -202,13 +204,12 @@ fn digest(
     size: u64,
 ) -> Result<Cell, OpenError<io::Error>> {
     let mut sha = Sha256::new();
-    let (mut at, mut chunk) = (0u64, vec![0u8; CHUNK]);
-    while at < size {
-        let len = usize::try_from(size.saturating_sub(at)).unwrap_or(CHUNK).min(CHUNK);
-        let piece = chunk.get_mut(..len).unwrap_or_default();
-        source.read_at(at, piece).map_err(OpenError::Source)?;
+    let mut buffer = vec![0u8; CHUNK];
+    for chunk in chunks(0..size, wide(CHUNK)) {
+        let len = usize::try_from(len_of(&chunk)).unwrap_or(CHUNK);
+        let piece = buffer.get_mut(..len).unwrap_or_default();
+        source.read_at(chunk.start, piece).map_err(OpenError::Source)?;
         sha.update(&*piece);
-        at = at.saturating_add(u64::try_from(len).unwrap_or(u64::MAX));
     }
     Ok(Cell::of(hex(&sha.finalize()).as_str()))
 }

@@ -10,8 +10,6 @@ use pte::Source;
 use pte::flat::bytes::len_of;
 use pte::model::{Blob, FileModel, Image, ModelError, ReadError, RootNode, json};
 use pte::ptd::Generation;
-use pte::quoted::hex;
-use sha2::{Digest, Sha256};
 
 use super::{Blobs, MAX_NUMBERS};
 use crate::input::{Input, Readable};
@@ -92,12 +90,7 @@ impl<'d> ContainerWriter<'d> {
         if let Some(digest) = self.digests.get(&key) {
             return Ok(digest.clone());
         }
-        let mut hash = Sha256::new();
-        self.input.try_chunks(range, &mut |piece| {
-            hash.update(piece);
-            Ok(())
-        })?;
-        let digest = hex(&hash.finalize());
+        let digest = self.input.sha256(range)?;
         self.digests.insert(key, digest.clone());
         Ok(digest)
     }

@@ -5,6 +5,7 @@ use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use pte::file::chunks;
 use pte::map::{DuplicateGroup, Duplicates, StoredFile};
 
 use crate::Common;
@@ -66,13 +67,10 @@ impl StoredFiles {
 
 /// Passes on the bytes of a range, a chunk at a time.
 fn pass_on(input: &Input, range: Range<u64>, each: &mut dyn FnMut(&[u8])) -> Result<(), Problem> {
-    let mut at = range.start;
-    while at < range.end {
-        let end = at.saturating_add(CHUNK).min(range.end);
-        each(&input.read_uncharged(at..end)?);
-        at = end;
-    }
-    Ok(())
+    chunks(range, CHUNK).try_for_each(|chunk| {
+        each(&input.read_uncharged(chunk)?);
+        Ok(())
+    })
 }
 
 /// Shows the largest groups of equal data in `files` files.

@@ -81,6 +81,16 @@ impl Source for &[u8] {
     }
 }
 
+/// Splits a range into ranges of `size` bytes. The last one may be shorter.
+pub fn chunks(range: Range<u64>, size: u64) -> impl Iterator<Item = Range<u64>> {
+    let Range { start: mut at, end } = range;
+    core::iter::from_fn(move || {
+        let start = at;
+        at = start.saturating_add(size.max(1)).min(end);
+        (start < end).then_some(start..at)
+    })
+}
+
 /// Opens the file at `path`. Returns the length of a regular file, or `None` for a pipe or a device.
 ///
 /// # Errors

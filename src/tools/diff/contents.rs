@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use super::digest::{Hasher, Sha};
 use super::payload::{ConstantSource, Data, Form, Meaning, XnnpackMeaning};
 use super::{DiffError, Given, Whose};
+use pte_core::file::chunks;
 use pte_core::payload::Graph;
 use pte_core::payload::xnnpack::{XnnpackHeader, XnnpackParts};
 use pte_core::{Backend, File, Handle, Limits, OpenError, Source};
@@ -214,11 +215,8 @@ impl<'g, S: Source> Contents<'g, S> {
         };
         self.spend(whose, &range)?;
         let mut sha = Sha256::new();
-        let mut at = range.start;
-        while at < range.end {
-            let end = at.saturating_add(CHUNK).min(range.end);
-            sha.update(opened.read(at..end).map_err(|error| DiffError::Open(whose, error))?);
-            at = end;
+        for chunk in chunks(range, CHUNK) {
+            sha.update(opened.read(chunk).map_err(|error| DiffError::Open(whose, error))?);
         }
         let sha = sha.finalize().into();
         self.known.insert(place, sha);
@@ -248,13 +246,10 @@ pub(super) fn identical<S: Source>(
     let read = |whose, file: &Handle<S>, range: Range<u64>| -> Result<Vec<u8>, _> {
         file.read(range).map_err(|error: OpenError<S::Error>| DiffError::Open(whose, error))
     };
-    let mut at = 0;
-    while at < len {
-        let end = at.saturating_add(CHUNK).min(len);
-        if read(Whose::Before, before, at..end)? != read(Whose::After, after, at..end)? {
+    for chunk in chunks(0..len, CHUNK) {
+        if read(Whose::Before, before, chunk.clone())? != read(Whose::After, after, chunk)? {
             return Ok(false);
         }
-        at = end;
     }
     Ok(true)
 }

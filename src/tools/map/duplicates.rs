@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use sha2::{Digest, Sha256};
 
 use super::{Map, Name, Part, ROOT};
+use pte_core::file::chunks;
 use pte_core::{Handle, OpenError, Source};
 use pte_flat::bytes::{len_of, wide};
 use pte_flat::quoted::{UntrustedString, hex};
@@ -188,13 +189,10 @@ impl<'s> Duplicates<'s> {
         handle: &Handle<S>,
     ) -> Result<Self, OpenError<S::Error>> {
         Self::find(core::slice::from_ref(stored), |_, range, each| {
-            let mut at = range.start;
-            while at < range.end {
-                let end = at.saturating_add(CHUNK).min(range.end);
-                each(&handle.read(at..end)?);
-                at = end;
-            }
-            Ok(())
+            chunks(range, CHUNK).try_for_each(|chunk| {
+                each(&handle.read(chunk)?);
+                Ok(())
+            })
         })
     }
 
