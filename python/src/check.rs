@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
 use crate::documents::text;
-use crate::error::{Failure, Result, guarded};
+use crate::error::{Failure, Result, apart, guarded};
 use crate::handle::Handle;
 use crate::source::Source;
 
@@ -37,7 +37,7 @@ pub(crate) struct Checked(CheckedFile);
 impl Checked {
     /// Returns the entry of the document `pte.check/1`.
     fn to_json(&self, py: Python<'_>) -> PyResult<String> {
-        py.detach(|| guarded(|| text(&self.0)))
+        apart(py, || text(&self.0))
     }
 }
 
@@ -84,17 +84,17 @@ impl Judge {
 
     /// Checks an opened file.
     fn handle(&self, py: Python<'_>, file: Py<Handle>) -> PyResult<Checked> {
-        py.detach(|| guarded(|| self.check(file.get()).map(Checked)))
+        apart(py, || self.check(file.get()).map(Checked))
     }
 
     /// Checks a file on disk. That it is refused or cannot be read is a finding.
     fn path(&self, py: Python<'_>, path: PathBuf, name: String) -> PyResult<Checked> {
-        py.detach(|| guarded(|| self.open(Source::open(&path), name)))
+        apart(py, || self.open(Source::open(&path), name))
     }
 
     /// Checks the bytes of an object. That they are refused is a finding.
     fn bytes(&self, py: Python<'_>, bytes: PyBackedBytes, name: String) -> PyResult<Checked> {
-        py.detach(|| guarded(|| self.open(Ok(Source::of(bytes)), name)))
+        apart(py, || self.open(Ok(Source::of(bytes)), name))
     }
 }
 
@@ -135,11 +135,9 @@ impl Judge {
 /// Returns checked files as SARIF 2.1.0.
 #[pyfunction]
 pub(crate) fn to_sarif(py: Python<'_>, files: Vec<Py<Checked>>) -> PyResult<String> {
-    py.detach(|| {
-        guarded(|| {
-            let files: Vec<_> = files.iter().map(|file| file.get().0.clone()).collect();
-            text(&sarif(&files, &[]))
-        })
+    apart(py, || {
+        let files: Vec<_> = files.iter().map(|file| file.get().0.clone()).collect();
+        text(&sarif(&files, &[]))
     })
 }
 

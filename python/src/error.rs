@@ -45,6 +45,14 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> PyResult<T> {
     }
 }
 
+/// Runs `work` as [`guarded`] does, while other threads of Python run.
+pub(crate) fn apart<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<T> + Send,
+) -> PyResult<T> {
+    py.detach(|| guarded(work))
+}
+
 impl Failure {
     /// Returns the failure of a request that cannot be met, with the error's own message.
     pub(crate) fn absent(code: &'static str, error: &(impl fmt::Display + ?Sized)) -> Self {

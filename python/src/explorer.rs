@@ -10,7 +10,7 @@ use pte::quoted::UntrustedString;
 use pyo3::prelude::*;
 
 use crate::documents::text;
-use crate::error::{Failure, Result, guarded};
+use crate::error::{Failure, Result, apart};
 use crate::handle::{Handle, limits};
 use crate::source::Source;
 
@@ -28,21 +28,17 @@ pub(crate) fn explorer(
     etrecord: Option<PathBuf>,
 ) -> PyResult<String> {
     let overlay = overlay.map(of_name).transpose()?;
-    py.detach(|| {
-        guarded(|| {
-            let profile = etdump.map(|path| read_profile(&path)).transpose()?;
-            let modules = etrecord.map(|path| read_modules(&path)).transpose()?;
-            let shown = Shown { overlay, profile, method, modules };
-            match open(Source::open(&path), &name, &shown) {
-                Err(Failure::Refused(error)) => {
-                    shown.of_refused(CheckedFile::refused(name, &error))
-                }
-                Err(Failure::Absent { message, .. }) => {
-                    shown.of_refused(CheckedFile::unreadable(name, message, None))
-                }
-                done => done,
+    apart(py, || {
+        let profile = etdump.map(|path| read_profile(&path)).transpose()?;
+        let modules = etrecord.map(|path| read_modules(&path)).transpose()?;
+        let shown = Shown { overlay, profile, method, modules };
+        match open(Source::open(&path), &name, &shown) {
+            Err(Failure::Refused(error)) => shown.of_refused(CheckedFile::refused(name, &error)),
+            Err(Failure::Absent { message, .. }) => {
+                shown.of_refused(CheckedFile::unreadable(name, message, None))
             }
-        })
+            done => done,
+        }
     })
 }
 

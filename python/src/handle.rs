@@ -19,7 +19,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::documents::{self, Names, text, utf8};
-use crate::error::{Failure, Result, guarded};
+use crate::error::{Failure, Result, apart, guarded};
 use crate::mapping::Mapping;
 use crate::source::{Bytes, Source};
 
@@ -81,7 +81,7 @@ impl Handle {
     /// Opens a file on disk, or the bytes of an object.
     #[staticmethod]
     fn open_path(py: Python<'_>, path: PathBuf, name: String, trusted: bool) -> PyResult<Self> {
-        py.detach(|| guarded(|| Self::open(Source::open(&path)?, name, limits(trusted))))
+        apart(py, || Self::open(Source::open(&path)?, name, limits(trusted)))
     }
 
     /// Opens a `bytes` object, which cannot change.
@@ -92,7 +92,7 @@ impl Handle {
         name: String,
         trusted: bool,
     ) -> PyResult<Self> {
-        py.detach(|| guarded(|| Self::open(Source::of(bytes), name, limits(trusted))))
+        apart(py, || Self::open(Source::of(bytes), name, limits(trusted)))
     }
 
     /// Returns `pte` or `ptd`.
@@ -133,7 +133,7 @@ impl Handle {
         let source = self.opened.source();
         let object = match source.bytes() {
             Bytes::File(file) => {
-                let map = py.detach(|| guarded(|| Ok(Mapping::new(file)?)))?;
+                let map = apart(py, || Ok(Mapping::new(file)?))?;
                 Py::new(py, map)?.into_any()
             }
             Bytes::Object(bytes) => bytes.into_pyobject(py)?.into_any().unbind(),
@@ -143,7 +143,7 @@ impl Handle {
 
     /// Reads a range of the file.
     fn read<'py>(&self, py: Python<'py>, begin: u64, end: u64) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| guarded(|| Ok(self.opened.read(begin..end)?)))?;
+        let bytes = apart(py, || Ok(self.opened.read(begin..end)?))?;
         PyBytes::new_with(py, bytes.len(), |out| {
             out.copy_from_slice(&bytes);
             Ok(())
@@ -152,47 +152,41 @@ impl Handle {
 
     /// Returns the range of each segment; `None` where it is not in the file.
     fn segments(&self, py: Python<'_>) -> PyResult<Vec<Option<(u64, u64)>>> {
-        py.detach(|| {
-            guarded(|| {
-                let file = self.opened.file();
-                let ranges = (0..file.segment_count()).map(|nth| file.segment_range(nth).ok());
-                Ok(ranges.map(|range| range.map(ends)).collect())
-            })
+        apart(py, || {
+            let file = self.opened.file();
+            let ranges = (0..file.segment_count()).map(|nth| file.segment_range(nth).ok());
+            Ok(ranges.map(|range| range.map(ends)).collect())
         })
     }
 
     /// Returns the key and the range of each named blob of a program.
     fn named_data(&self, py: Python<'_>) -> PyResult<Vec<(String, u64, u64)>> {
-        py.detach(|| {
-            guarded(|| {
-                let mut names = self.names();
-                let mut found = Vec::new();
-                for (key, range) in self.pte()?.named_data() {
-                    let (key, (begin, end)) = (key.unwrap_or_default(), ends(range?));
-                    names.charge(key)?;
-                    found.push((key.to_owned(), begin, end));
-                }
-                Ok(found)
-            })
+        apart(py, || {
+            let mut names = self.names();
+            let mut found = Vec::new();
+            for (key, range) in self.pte()?.named_data() {
+                let (key, (begin, end)) = (key.unwrap_or_default(), ends(range?));
+                names.charge(key)?;
+                found.push((key.to_owned(), begin, end));
+            }
+            Ok(found)
         })
     }
 
     /// Returns the backend and the range of each delegate's payload in a method.
     fn payloads(&self, py: Python<'_>, method: usize) -> PyResult<Vec<(String, u64, u64)>> {
-        py.detach(|| {
-            guarded(|| {
-                let pte = self.pte()?;
-                let plan = pte.program().execution_plan().and_then(|plans| plans.get(method));
-                let mut names = self.names();
-                let mut found = Vec::new();
-                for delegate in plan.and_then(|plan| plan.delegates()).into_iter().flatten() {
-                    let id = delegate.id().unwrap_or_default();
-                    names.charge(id)?;
-                    let range = pte.delegate_range(delegate)?.unwrap_or_default();
-                    found.push((id.to_owned(), range.start, range.end));
-                }
-                Ok(found)
-            })
+        apart(py, || {
+            let pte = self.pte()?;
+            let plan = pte.program().execution_plan().and_then(|plans| plans.get(method));
+            let mut names = self.names();
+            let mut found = Vec::new();
+            for delegate in plan.and_then(|plan| plan.delegates()).into_iter().flatten() {
+                let id = delegate.id().unwrap_or_default();
+                names.charge(id)?;
+                let range = pte.delegate_range(delegate)?.unwrap_or_default();
+                found.push((id.to_owned(), range.start, range.end));
+            }
+            Ok(found)
         })
     }
 
@@ -203,13 +197,11 @@ impl Handle {
 
     /// Returns the keys of a data file, in its order.
     fn keys(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        py.detach(|| {
-            guarded(|| {
-                let mut names = self.names();
-                let ptd = self.ptd()?;
-                let keys = (0..ptd.entry_count()).filter_map(|nth| ptd.key(nth));
-                keys.map(|key| names.charge(key).map(|()| key.to_owned())).collect()
-            })
+        apart(py, || {
+            let mut names = self.names();
+            let ptd = self.ptd()?;
+            let keys = (0..ptd.entry_count()).filter_map(|nth| ptd.key(nth));
+            keys.map(|key| names.charge(key).map(|()| key.to_owned())).collect()
         })
     }
 
@@ -222,7 +214,7 @@ impl Handle {
         // The first lookup sorts the keys; the others take less time than to release the interpreter.
         match self.order.get() {
             Some(_) => guarded(find),
-            None => py.detach(|| guarded(find)),
+            None => apart(py, find),
         }
     }
 
@@ -236,117 +228,105 @@ impl Handle {
 
     /// Returns the document `pte.info`.
     fn info(&self, py: Python<'_>) -> PyResult<String> {
-        py.detach(|| {
-            guarded(|| {
-                let summary = Summary::read(&self.opened, &self.limits)?;
-                let summary = match self.bundle {
-                    Some((bytes, start)) => summary.bundled(bytes, start),
-                    None => summary,
-                };
-                text(&SummaryDocument::new([summary.named(&self.name)]))
-            })
+        apart(py, || {
+            let summary = Summary::read(&self.opened, &self.limits)?;
+            let summary = match self.bundle {
+                Some((bytes, start)) => summary.bundled(bytes, start),
+                None => summary,
+            };
+            text(&SummaryDocument::new([summary.named(&self.name)]))
         })
     }
 
     /// Returns the tables as `pte dump --compact` prints them; `inline` writes all bytes as numbers.
     fn tables(&self, py: Python<'_>, inline: bool) -> PyResult<String> {
-        py.detach(|| {
-            guarded(|| {
-                let mut out = String::new();
-                let blob = |bytes: &[u8]| documents::blob(bytes, inline);
-                let options = json::Options { pretty: false, blob };
-                let written = match self.opened.file() {
-                    File::Pte(pte) => json::write(pte.program(), options, &mut out),
-                    File::Ptd(ptd) => match ptd.root() {
-                        ptd::Root::Current(root) => json::write(root, options, &mut out),
-                        ptd::Root::Legacy(root) => json::write(root, options, &mut out),
-                    },
-                };
-                written.map_err(|error| Failure::absent("internal", &error))?;
-                Ok(out)
-            })
+        apart(py, || {
+            let mut out = String::new();
+            let blob = |bytes: &[u8]| documents::blob(bytes, inline);
+            let options = json::Options { pretty: false, blob };
+            let written = match self.opened.file() {
+                File::Pte(pte) => json::write(pte.program(), options, &mut out),
+                File::Ptd(ptd) => match ptd.root() {
+                    ptd::Root::Current(root) => json::write(root, options, &mut out),
+                    ptd::Root::Legacy(root) => json::write(root, options, &mut out),
+                },
+            };
+            written.map_err(|error| Failure::absent("internal", &error))?;
+            Ok(out)
         })
     }
 
     /// Returns the document `pte.tensors/1`.
     fn tensors(&self, py: Python<'_>) -> PyResult<String> {
-        py.detach(|| {
-            guarded(|| {
-                let file = self.opened.file();
-                let mut names = self.names();
-                let mut out = Vec::new();
-                let start = self.bundle.map(|(_, start)| start);
-                let mut document = TensorDocumentWriter::begin(&mut out, &self.name, start)?;
-                for row in TensorRow::all(&file) {
-                    let row = TensorRecord::from(&row);
-                    names.charge(row.method.map_or("", |name| name.raw()))?;
-                    names.charge(row.key.map_or("", |name| name.raw()))?;
-                    document.row(&mut out, &DocumentRow::Tensor(row))?;
-                }
-                let payloads = PayloadContents::all(&self.opened, &self.limits)?;
-                for row in ConstantRow::all(&file, &payloads) {
-                    names.charge(row.method.map_or("", |name| name.raw()))?;
-                    names.charge(row.key().map_or("", |name| name.raw()))?;
-                    document.row(&mut out, &DocumentRow::Constant((&row).into()))?;
-                }
-                document.end(&mut out)?;
-                utf8(out)
-            })
+        apart(py, || {
+            let file = self.opened.file();
+            let mut names = self.names();
+            let mut out = Vec::new();
+            let start = self.bundle.map(|(_, start)| start);
+            let mut document = TensorDocumentWriter::begin(&mut out, &self.name, start)?;
+            for row in TensorRow::all(&file) {
+                let row = TensorRecord::from(&row);
+                names.charge(row.method.map_or("", |name| name.raw()))?;
+                names.charge(row.key.map_or("", |name| name.raw()))?;
+                document.row(&mut out, &DocumentRow::Tensor(row))?;
+            }
+            let payloads = PayloadContents::all(&self.opened, &self.limits)?;
+            for row in ConstantRow::all(&file, &payloads) {
+                names.charge(row.method.map_or("", |name| name.raw()))?;
+                names.charge(row.key().map_or("", |name| name.raw()))?;
+                document.row(&mut out, &DocumentRow::Constant((&row).into()))?;
+            }
+            document.end(&mut out)?;
+            utf8(out)
         })
     }
 
     /// Returns the document `pte.size/1`: with the growth since another file if one is given, otherwise
     /// with the data that is stored more than once.
     fn size(&self, py: Python<'_>, base: Option<Py<Self>>) -> PyResult<String> {
-        py.detach(|| {
-            guarded(|| {
-                let tree = |of: &Self| {
-                    let payloads = PayloadContents::all_with_parts(&of.opened, &of.limits)?;
-                    let tree = SizeTree::of(&of.name, &of.opened.file(), &payloads, &of.limits);
-                    let tree = tree.map_err(|error| Failure::absent("work-limit", &error))?;
-                    Ok::<_, Failure>((tree, payloads))
-                };
-                let (own, payloads) = tree(self)?;
-                let files = [own];
-                let Some(base) = base else {
-                    let file = self.opened.file();
-                    let map = Map::with_payloads(&file, &payloads);
-                    let mut names = self.names();
-                    let stored = StoredFile::of(&self.name, &map, |name| names.charge(name))?;
-                    let found = Duplicates::of_handle(&stored, &self.opened)?;
-                    let document = SizeDocument::new(&files, None, None, u32::MAX);
-                    return text(&document.with_duplicates(Some(found)));
-                };
-                let (base, _) = tree(base.get())?;
-                text(&SizeDocument::new(&files, None, Some(&base), u32::MAX))
-            })
+        apart(py, || {
+            let tree = |of: &Self| {
+                let payloads = PayloadContents::all_with_parts(&of.opened, &of.limits)?;
+                let tree = SizeTree::of(&of.name, &of.opened.file(), &payloads, &of.limits);
+                let tree = tree.map_err(|error| Failure::absent("work-limit", &error))?;
+                Ok::<_, Failure>((tree, payloads))
+            };
+            let (own, payloads) = tree(self)?;
+            let files = [own];
+            let Some(base) = base else {
+                let file = self.opened.file();
+                let map = Map::with_payloads(&file, &payloads);
+                let mut names = self.names();
+                let stored = StoredFile::of(&self.name, &map, |name| names.charge(name))?;
+                let found = Duplicates::of_handle(&stored, &self.opened)?;
+                let document = SizeDocument::new(&files, None, None, u32::MAX);
+                return text(&document.with_duplicates(Some(found)));
+            };
+            let (base, _) = tree(base.get())?;
+            text(&SizeDocument::new(&files, None, Some(&base), u32::MAX))
         })
     }
 
     /// Returns the document `pte.graph/1`.
     fn graph(&self, py: Python<'_>, method: Option<String>) -> PyResult<String> {
-        py.detach(|| {
-            guarded(|| {
-                let pte = self.pte()?;
-                let document = GraphDocument::new(&self.name, &pte);
-                text(&match method {
-                    Some(method) => document.with_method(method),
-                    None => document,
-                })
+        apart(py, || {
+            let pte = self.pte()?;
+            let document = GraphDocument::new(&self.name, &pte);
+            text(&match method {
+                Some(method) => document.with_method(method),
+                None => document,
             })
         })
     }
 
     /// Returns the document `pte.memory/1`.
     fn memory(&self, py: Python<'_>, method: Option<String>) -> PyResult<String> {
-        py.detach(|| {
-            guarded(|| documents::memory(&self.opened, &self.name, &self.limits, method.as_deref()))
-        })
+        apart(py, || documents::memory(&self.opened, &self.name, &self.limits, method.as_deref()))
     }
 
     /// Returns the document `pte.map/1`.
     fn map(&self, py: Python<'_>, depth: Option<u32>) -> PyResult<String> {
-        py.detach(|| guarded(|| documents::map(&self.opened, &self.name, &self.limits, depth)))
+        apart(py, || documents::map(&self.opened, &self.name, &self.limits, depth))
     }
 }
 

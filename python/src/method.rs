@@ -11,7 +11,7 @@ use pte::{Pte, document};
 use pyo3::prelude::*;
 
 use crate::documents::{self, Names};
-use crate::error::{Failure, Result, guarded};
+use crate::error::{Failure, Result, apart, guarded};
 use crate::handle::Handle;
 
 /// A method: its name, the indices of its inputs and outputs, and the bytes of its arenas.
@@ -26,23 +26,19 @@ pub(crate) fn version(of: &Handle) -> PyResult<u32> {
 /// Returns the operators that the methods of a program call, with the numbers of calls.
 #[pyfunction]
 pub(crate) fn operator_calls(py: Python<'_>, of: &Handle) -> PyResult<Vec<(String, u64)>> {
-    py.detach(|| {
-        guarded(|| {
-            let calls = calls_by_name(&of.pte()?).into_iter();
-            Ok(calls.map(|(name, calls)| (name.raw().to_owned(), calls)).collect())
-        })
+    apart(py, || {
+        let calls = calls_by_name(&of.pte()?).into_iter();
+        Ok(calls.map(|(name, calls)| (name.raw().to_owned(), calls)).collect())
     })
 }
 
 /// Returns the methods of a program.
 #[pyfunction]
 pub(crate) fn methods(py: Python<'_>, of: &Handle) -> PyResult<Vec<Head>> {
-    py.detach(|| {
-        guarded(|| {
-            let mut names = of.names();
-            let plans = of.pte()?.program().execution_plan();
-            plans.into_iter().flatten().map(|plan| head(plan, &mut names)).collect()
-        })
+    apart(py, || {
+        let mut names = of.names();
+        let plans = of.pte()?.program().execution_plan();
+        plans.into_iter().flatten().map(|plan| head(plan, &mut names)).collect()
     })
 }
 
@@ -55,22 +51,20 @@ pub(crate) fn values(
     method: usize,
     indices: Option<Vec<i32>>,
 ) -> PyResult<String> {
-    py.detach(|| {
-        guarded(|| {
-            let (pte, mut names) = (of.pte()?, of.names());
-            let values = plan(&pte, method)?.values();
-            let mut write = |value, out: &mut String| write_value(&pte, value, &mut names, out);
-            let Some(indices) = indices else {
-                return list(values.into_iter().flatten(), write);
-            };
-            let at = |index: i32| values?.get(usize::try_from(index).ok()?);
-            list(indices.into_iter().map(at), |value, out| match value {
-                Some(value) => write(value, out),
-                None => {
-                    out.push_str("null");
-                    Ok(())
-                }
-            })
+    apart(py, || {
+        let (pte, mut names) = (of.pte()?, of.names());
+        let values = plan(&pte, method)?.values();
+        let mut write = |value, out: &mut String| write_value(&pte, value, &mut names, out);
+        let Some(indices) = indices else {
+            return list(values.into_iter().flatten(), write);
+        };
+        let at = |index: i32| values?.get(usize::try_from(index).ok()?);
+        list(indices.into_iter().map(at), |value, out| match value {
+            Some(value) => write(value, out),
+            None => {
+                out.push_str("null");
+                Ok(())
+            }
         })
     })
 }
@@ -78,17 +72,15 @@ pub(crate) fn values(
 /// Returns the JSON of a list of the tables of operators, delegates or chains of a method.
 #[pyfunction]
 pub(crate) fn tables(py: Python<'_>, of: &Handle, method: usize, part: &str) -> PyResult<String> {
-    py.detach(|| {
-        guarded(|| {
-            let pte = of.pte()?;
-            let plan = plan(&pte, method)?;
-            match part {
-                "operators" => list(plan.operators().into_iter().flatten(), write_table),
-                "delegates" => list(plan.delegates().into_iter().flatten(), write_table),
-                "chains" => list(plan.chains().into_iter().flatten(), write_table),
-                part => Err(Failure::Value(format!("there is no part {part:?} of methods"))),
-            }
-        })
+    apart(py, || {
+        let pte = of.pte()?;
+        let plan = plan(&pte, method)?;
+        match part {
+            "operators" => list(plan.operators().into_iter().flatten(), write_table),
+            "delegates" => list(plan.delegates().into_iter().flatten(), write_table),
+            "chains" => list(plan.chains().into_iter().flatten(), write_table),
+            part => Err(Failure::Value(format!("there is no part {part:?} of methods"))),
+        }
     })
 }
 

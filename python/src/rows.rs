@@ -7,7 +7,7 @@ use pte::scan::{Depth, Scan};
 use pyo3::prelude::*;
 
 use crate::documents::text;
-use crate::error::{Failure, Result, guarded};
+use crate::error::{Failure, Result, apart, guarded};
 
 /// The settings of rows, and the client of URLs, which keeps its connections.
 #[pyclass(frozen, module = "ptekit._ptekit")]
@@ -33,12 +33,10 @@ impl Scanner {
 
     /// Returns a row, as JSON text, of each path or URL.
     fn rows(&self, py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<Vec<String>> {
-        py.detach(|| {
-            guarded(|| {
-                let mut rows = Ok(Vec::new());
-                self.0.rows(paths.iter().map(PathBuf::as_path), |row| add(&mut rows, text(&row)));
-                rows
-            })
+        apart(py, || {
+            let mut rows = Ok(Vec::new());
+            self.0.rows(paths.iter().map(PathBuf::as_path), |row| add(&mut rows, text(&row)));
+            rows
         })
     }
 }

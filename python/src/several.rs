@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
 use crate::documents::text;
-use crate::error::{Failure, Result, guarded};
+use crate::error::{Failure, Result, apart};
 use crate::handle::Handle;
 use crate::source::Source;
 
@@ -26,12 +26,10 @@ pub(crate) fn ops(
     against: Option<String>,
     method: Option<String>,
 ) -> PyResult<String> {
-    py.detach(|| {
-        guarded(|| {
-            let list = against.as_deref().map(|text| kernels(text, NEWEST)).transpose()?;
-            let report = usage(&files, method, true)?;
-            text(&report.document(list.as_ref()))
-        })
+    apart(py, || {
+        let list = against.as_deref().map(|text| kernels(text, NEWEST)).transpose()?;
+        let report = usage(&files, method, true)?;
+        text(&report.document(list.as_ref()))
     })
 }
 
@@ -54,7 +52,7 @@ pub(crate) fn ops_yaml(
     files: Vec<Py<Handle>>,
     method: Option<String>,
 ) -> PyResult<String> {
-    py.detach(|| guarded(|| Ok(usage(&files, method, false)?.to_yaml())))
+    apart(py, || Ok(usage(&files, method, false)?.to_yaml()))
 }
 
 fn usage(files: &[Py<Handle>], method: Option<String>, with_nodes: bool) -> Result<UsageReport> {
@@ -84,33 +82,31 @@ pub(crate) fn diff_files(
     ignore: Vec<String>,
     method: Option<String>,
 ) -> PyResult<String> {
-    py.detach(|| {
-        guarded(|| {
-            let (before, after) = (before.get(), after.get());
-            let left = Given {
-                file: &before.opened,
-                data: with_before.iter().map(|data| &data.get().opened).collect(),
-            };
-            let right = Given {
-                file: &after.opened,
-                data: with_after.iter().map(|data| &data.get().opened).collect(),
-            };
-            let limits = &before.limits;
-            let report = match &method {
-                Some(method) => {
-                    has_method(before, method).or_else(|_| has_method(after, method))?;
-                    diff::compare_methods(&left, &right, method, limits)
-                }
-                None => diff::compare(&left, &right, limits),
-            };
-            let mut report = report.map_err(failure)?;
-            for name in &ignore {
-                let class = Class::ALL.into_iter().find(|class| class.id() == name);
-                let unknown = || Failure::Value(format!("unknown class of differences {name:?}"));
-                report.ignore(class.ok_or_else(unknown)?);
+    apart(py, || {
+        let (before, after) = (before.get(), after.get());
+        let left = Given {
+            file: &before.opened,
+            data: with_before.iter().map(|data| &data.get().opened).collect(),
+        };
+        let right = Given {
+            file: &after.opened,
+            data: with_after.iter().map(|data| &data.get().opened).collect(),
+        };
+        let limits = &before.limits;
+        let report = match &method {
+            Some(method) => {
+                has_method(before, method).or_else(|_| has_method(after, method))?;
+                diff::compare_methods(&left, &right, method, limits)
             }
-            text(&DiffDocument::new(&before.name, &after.name, &report))
-        })
+            None => diff::compare(&left, &right, limits),
+        };
+        let mut report = report.map_err(failure)?;
+        for name in &ignore {
+            let class = Class::ALL.into_iter().find(|class| class.id() == name);
+            let unknown = || Failure::Value(format!("unknown class of differences {name:?}"));
+            report.ignore(class.ok_or_else(unknown)?);
+        }
+        text(&DiffDocument::new(&before.name, &after.name, &report))
     })
 }
 
@@ -125,31 +121,29 @@ pub(crate) fn profile(
     program: Option<Py<Handle>>,
     method: Option<String>,
 ) -> PyResult<String> {
-    py.detach(|| {
-        guarded(|| {
-            let limits = program.as_ref().map_or(Limits::UNTRUSTED, |file| file.get().limits);
-            let source = match (path, bytes) {
-                (Some(path), _) => Source::open(&path)?,
-                (None, bytes) => Source::of(bytes.ok_or(Failure::Memory)?),
-            };
-            let read = Profile::read(&source.read_whole(&limits)?, &limits);
-            let mut profile = read.map_err(|why| match why {
-                Unreadable::Graph(error) => Failure::Refused(error),
-                Unreadable::Magic { .. } => Failure::absent("profile", "this is no ETDump"),
-                why => Failure::absent("profile", &why),
+    apart(py, || {
+        let limits = program.as_ref().map_or(Limits::UNTRUSTED, |file| file.get().limits);
+        let source = match (path, bytes) {
+            (Some(path), _) => Source::open(&path)?,
+            (None, bytes) => Source::of(bytes.ok_or(Failure::Memory)?),
+        };
+        let read = Profile::read(&source.read_whole(&limits)?, &limits);
+        let mut profile = read.map_err(|why| match why {
+            Unreadable::Graph(error) => Failure::Refused(error),
+            Unreadable::Magic { .. } => Failure::absent("profile", "this is no ETDump"),
+            why => Failure::absent("profile", &why),
+        })?;
+        if let Some(program) = &program {
+            let pte = program.get().pte()?;
+            let plan = Profile::method(&pte, method.as_deref());
+            let plan = plan.ok_or_else(|| {
+                let name = method.as_deref().unwrap_or("forward");
+                Failure::Value(format!("there is no method {name:?}"))
             })?;
-            if let Some(program) = &program {
-                let pte = program.get().pte()?;
-                let plan = Profile::method(&pte, method.as_deref());
-                let plan = plan.ok_or_else(|| {
-                    let name = method.as_deref().unwrap_or("forward");
-                    Failure::Value(format!("there is no method {name:?}"))
-                })?;
-                let named = profile.name_after(plan);
-                named.map_err(|why| Failure::Value(why.to_string()))?;
-            }
-            text(&profile.named(name))
-        })
+            let named = profile.name_after(plan);
+            named.map_err(|why| Failure::Value(why.to_string()))?;
+        }
+        text(&profile.named(name))
     })
 }
 

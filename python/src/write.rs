@@ -15,7 +15,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use tempfile::NamedTempFile;
 
-use crate::error::{Failure, Result, guarded};
+use crate::error::{Failure, Result, apart};
 use crate::handle::{Handle, limits};
 use crate::source::Source;
 
@@ -50,23 +50,21 @@ pub(crate) fn write_ptd<'py>(
     share: bool,
     path: Option<PathBuf>,
 ) -> PyResult<Option<Bound<'py, PyBytes>>> {
-    let written = py.detach(|| {
-        guarded(|| {
-            let mut builder = PtdBuilder::new();
-            builder.set_segment_alignment(alignment)?;
-            for (key, shape, bytes) in &entries {
-                let bytes: &[u8] = bytes;
-                match shape {
-                    None => builder.blob(key, bytes)?,
-                    Some((dtype, sizes, order)) => {
-                        let mut shape = Shape::new(ScalarType(*dtype), sizes.clone());
-                        shape.dim_order.clone_from(order);
-                        builder.tensor(key, shape, bytes)?
-                    }
-                };
-            }
-            finish_ptd(builder, share, path.as_deref(), &Limits::TRUSTED)
-        })
+    let written = apart(py, || {
+        let mut builder = PtdBuilder::new();
+        builder.set_segment_alignment(alignment)?;
+        for (key, shape, bytes) in &entries {
+            let bytes: &[u8] = bytes;
+            match shape {
+                None => builder.blob(key, bytes)?,
+                Some((dtype, sizes, order)) => {
+                    let mut shape = Shape::new(ScalarType(*dtype), sizes.clone());
+                    shape.dim_order.clone_from(order);
+                    builder.tensor(key, shape, bytes)?
+                }
+            };
+        }
+        finish_ptd(builder, share, path.as_deref(), &Limits::TRUSTED)
     })?;
     object(py, written)
 }
@@ -86,41 +84,39 @@ pub(crate) fn convert<'py>(
     skip_blobs: bool,
     output: Option<PathBuf>,
 ) -> PyResult<Option<Bound<'py, PyBytes>>> {
-    let written = py.detach(|| {
-        guarded(|| {
-            let source = match (path, bytes) {
-                (Some(path), _) => Source::open(&path)?,
-                (None, Some(bytes)) => Source::of(bytes),
-                (None, None) => return Err(Failure::Value("a path or bytes are needed".into())),
-            };
-            let limits = limits(false);
-            let mut head = [0; 64];
-            let len = usize::try_from(source.size()?).map_or(head.len(), |len| len.min(head.len()));
-            let head = head.get_mut(..len).unwrap_or_default();
-            source.read_at(0, head)?;
-            if ForeignFormat::of(head) == ForeignFormat::Safetensors {
-                if to != "ptd" {
-                    let message = "the input is a safetensors file already";
-                    return Err(Failure::Value(message.into()));
-                }
-                let built = Safetensors::open(&source)?.into_ptd()?;
-                return finish_aligned(built, alignment, share, output.as_deref(), &limits);
-            }
-            let opened = pte::Handle::open(source, &limits)?;
-            let File::Ptd(ptd) = opened.file() else {
-                let message = "this is a program: only .ptd and safetensors files are converted";
+    let written = apart(py, || {
+        let source = match (path, bytes) {
+            (Some(path), _) => Source::open(&path)?,
+            (None, Some(bytes)) => Source::of(bytes),
+            (None, None) => return Err(Failure::Value("a path or bytes are needed".into())),
+        };
+        let limits = limits(false);
+        let mut head = [0; 64];
+        let len = usize::try_from(source.size()?).map_or(head.len(), |len| len.min(head.len()));
+        let head = head.get_mut(..len).unwrap_or_default();
+        source.read_at(0, head)?;
+        if ForeignFormat::of(head) == ForeignFormat::Safetensors {
+            if to != "ptd" {
+                let message = "the input is a safetensors file already";
                 return Err(Failure::Value(message.into()));
-            };
-            if to == "ptd" {
-                let built = PtdBuilder::from_ptd(&ptd, opened.source())?;
-                return finish_aligned(built, alignment, share, output.as_deref(), &limits);
             }
-            let tensors = Safetensors::from_ptd(&ptd, opened.source(), skip_blobs)?;
-            let image = tensors.image_with(&limits)?;
-            // Checks that it can be read back.
-            Safetensors::open(&image)?;
-            write(&image, output.as_deref())
-        })
+            let built = Safetensors::open(&source)?.into_ptd()?;
+            return finish_aligned(built, alignment, share, output.as_deref(), &limits);
+        }
+        let opened = pte::Handle::open(source, &limits)?;
+        let File::Ptd(ptd) = opened.file() else {
+            let message = "this is a program: only .ptd and safetensors files are converted";
+            return Err(Failure::Value(message.into()));
+        };
+        if to == "ptd" {
+            let built = PtdBuilder::from_ptd(&ptd, opened.source())?;
+            return finish_aligned(built, alignment, share, output.as_deref(), &limits);
+        }
+        let tensors = Safetensors::from_ptd(&ptd, opened.source(), skip_blobs)?;
+        let image = tensors.image_with(&limits)?;
+        // Checks that it can be read back.
+        Safetensors::open(&image)?;
+        write(&image, output.as_deref())
     })?;
     object(py, written)
 }
@@ -140,59 +136,57 @@ pub(crate) fn edit<'py>(
     ptd_path: Option<PathBuf>,
     forget_unknown: bool,
 ) -> PyResult<Edited<'py>> {
-    let (written, ptd) = py.detach(|| {
-        guarded(|| {
-            let (of, known) = (file.get(), report(&file.get().opened, &file.get().limits)?);
-            if of.is_bundled() {
-                let message = "this is a program with test inputs, which cannot be written";
-                return Err(Failure::Absent { code: "bundle", message: message.into() });
-            }
-            match of.opened.file() {
-                File::Pte(pte) => {
-                    let mut model = pte.to_model_from(of.opened.source()).map_err(memory)?;
-                    model.lay_out_like(pte.region());
-                    if forget_unknown {
-                        model.forget_unknown();
-                    }
-                    let mut moved = None;
-                    for change in &changes {
-                        let ptd = change_program(&mut model, change, &of.limits)?;
-                        if let (Some(_), Some(_)) = (&moved, &ptd) {
-                            let message = "data was moved out twice: do it in two edits";
-                            return Err(Failure::Value(message.into()));
-                        }
-                        moved = ptd.or(moved);
-                    }
-                    let out = match &moved {
-                        None => None,
-                        // The data is written first, so that no program is ever without its data.
-                        Some(moved) => {
-                            let none = Report::default();
-                            let image = moved.image_with(&of.limits)?;
-                            judged(image, &none, &of.limits, ptd_path.as_deref())?
-                        }
-                    };
-                    let image = model.image_with(&of.limits)?;
-                    Ok((judged(image, &known, &of.limits, path.as_deref())?, out))
+    let (written, ptd) = apart(py, || {
+        let (of, known) = (file.get(), report(&file.get().opened, &file.get().limits)?);
+        if of.is_bundled() {
+            let message = "this is a program with test inputs, which cannot be written";
+            return Err(Failure::Absent { code: "bundle", message: message.into() });
+        }
+        match of.opened.file() {
+            File::Pte(pte) => {
+                let mut model = pte.to_model_from(of.opened.source()).map_err(memory)?;
+                model.lay_out_like(pte.region());
+                if forget_unknown {
+                    model.forget_unknown();
                 }
-                File::Ptd(ptd) => {
-                    let model = ptd.to_model_from(of.opened.source()).map_err(memory)?;
-                    let AnyPtd::Current(mut model) = model else {
-                        let message = "this .ptd is of a release before 0.7: convert it";
-                        return Err(Failure::Absent { code: "old-ptd", message: message.into() });
-                    };
-                    model.lay_out_like(ptd.region());
-                    if forget_unknown {
-                        model.forget_unknown();
+                let mut moved = None;
+                for change in &changes {
+                    let ptd = change_program(&mut model, change, &of.limits)?;
+                    if let (Some(_), Some(_)) = (&moved, &ptd) {
+                        let message = "data was moved out twice: do it in two edits";
+                        return Err(Failure::Value(message.into()));
                     }
-                    for change in &changes {
-                        change_data(&mut model, change, &of.limits)?;
-                    }
-                    let image = model.image_with(&of.limits)?;
-                    Ok((judged(image, &known, &of.limits, path.as_deref())?, None))
+                    moved = ptd.or(moved);
                 }
+                let out = match &moved {
+                    None => None,
+                    // The data is written first, so that no program is ever without its data.
+                    Some(moved) => {
+                        let none = Report::default();
+                        let image = moved.image_with(&of.limits)?;
+                        judged(image, &none, &of.limits, ptd_path.as_deref())?
+                    }
+                };
+                let image = model.image_with(&of.limits)?;
+                Ok((judged(image, &known, &of.limits, path.as_deref())?, out))
             }
-        })
+            File::Ptd(ptd) => {
+                let model = ptd.to_model_from(of.opened.source()).map_err(memory)?;
+                let AnyPtd::Current(mut model) = model else {
+                    let message = "this .ptd is of a release before 0.7: convert it";
+                    return Err(Failure::Absent { code: "old-ptd", message: message.into() });
+                };
+                model.lay_out_like(ptd.region());
+                if forget_unknown {
+                    model.forget_unknown();
+                }
+                for change in &changes {
+                    change_data(&mut model, change, &of.limits)?;
+                }
+                let image = model.image_with(&of.limits)?;
+                Ok((judged(image, &known, &of.limits, path.as_deref())?, None))
+            }
+        }
     })?;
     Ok((object(py, written)?, object(py, ptd)?))
 }
