@@ -17,7 +17,7 @@ use pte::Limits;
 use pte::check::{Checker, Severity};
 use pte::payload::xnnpack::XnnpackGraph;
 use support::graphs::additions;
-use support::{best, measuring, reported};
+use support::{compare, measuring};
 
 mod support;
 
@@ -42,20 +42,5 @@ fn main() {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), &bytes).unwrap();
     println!("{} bytes", bytes.len());
-    let mut ours = ROWS.map(|_| f64::MAX);
-    let mut theirs = vec![f64::MAX; peers.len()];
-    // Taking turns, so that what else the machine does meets all of them.
-    for _ in 0..5 {
-        for ((_, work), time) in ROWS.iter().zip(&mut ours) {
-            *time = time.min(best(&bytes[..], work));
-        }
-        for (peer, time) in peers.iter().zip(&mut theirs) {
-            *time = time.min(reported(peer, file.path().to_str().unwrap()));
-        }
-    }
-    for ((name, _), time) in ROWS.iter().zip(ours) {
-        print!("{name:<24} {time:9.4} ms");
-        theirs.iter().for_each(|their| print!("  {:6.2} x", time / their));
-        println!();
-    }
+    compare(&ROWS, &bytes, &peers, file.path().to_str().unwrap());
 }

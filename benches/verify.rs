@@ -11,7 +11,7 @@ use core::hint::black_box;
 
 use pte::Check;
 use pte::{Pte, model};
-use support::{best, measuring, reported, views};
+use support::{compare, measuring, views};
 
 mod support;
 
@@ -43,22 +43,7 @@ fn main() {
         None => support::large(if measuring() { 100_000 } else { 100 }),
     };
     println!("{} bytes, checksum {}", bytes.len(), views::read_all(read(&bytes).program()));
-    let mut ours = ROWS.map(|_| f64::MAX);
-    let mut theirs = vec![f64::MAX; peers.len()];
-    // Taking turns, so that what else the machine does meets all of them.
-    for _ in 0..5 {
-        for ((_, work), time) in ROWS.iter().zip(&mut ours) {
-            *time = time.min(best(&bytes[..], work));
-        }
-        for (peer, time) in peers.iter().zip(&mut theirs) {
-            *time = time.min(reported(peer, file.as_deref().unwrap_or_default()));
-        }
-    }
-    for ((name, _), time) in ROWS.iter().zip(ours) {
-        print!("{name:<24} {time:9.4} ms");
-        theirs.iter().for_each(|their| print!("  {:6.2} x", time / their));
-        println!();
-    }
+    let theirs = compare(&ROWS, &bytes, &peers, file.as_deref().unwrap_or_default());
     for (peer, time) in peers.iter().zip(theirs) {
         println!("{time:9.4} ms  {peer}");
     }

@@ -59,6 +59,36 @@ pub(crate) fn reported(peer: &str, file: &str) -> f64 {
     number.unwrap_or_else(|| panic!("{peer} printed {text:?}"))
 }
 
+/// What is measured, and the work.
+pub(crate) type Row<'b, R> = (&'static str, fn(&'b [u8]) -> R);
+
+/// Prints the best time of each row on these bytes, with its ratios to the times of the peers on the file of
+/// them. Returns the times of the peers.
+pub(crate) fn compare<'b, R, const N: usize>(
+    rows: &[Row<'b, R>; N],
+    bytes: &'b [u8],
+    peers: &[String],
+    file: &str,
+) -> Vec<f64> {
+    let mut ours = [f64::MAX; N];
+    let mut theirs = vec![f64::MAX; peers.len()];
+    // Taking turns, so that what else the machine does meets all of them.
+    for _ in 0..5 {
+        for ((_, work), time) in rows.iter().zip(&mut ours) {
+            *time = time.min(best(bytes, work));
+        }
+        for (peer, time) in peers.iter().zip(&mut theirs) {
+            *time = time.min(reported(peer, file));
+        }
+    }
+    for ((name, _), time) in rows.iter().zip(ours) {
+        print!("{name:<24} {time:9.4} ms");
+        theirs.iter().for_each(|their| print!("  {:6.2} x", time / their));
+        println!();
+    }
+    theirs
+}
+
 /// A program of `n` values and `n` calls, every third value not a tensor.
 pub(crate) fn large(n: u32) -> Vec<u8> {
     let mut json = String::from(r#"{"execution_plan": [{"name": "forward", "values": ["#);

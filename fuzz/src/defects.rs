@@ -38,10 +38,7 @@ pub(crate) static DEFECTS: &[(&str, Defect)] = &[
         })
     }),
     ("io-index", |root, nth| {
-        plan(root, nth).is_some_and(|plan| {
-            plan.outputs.get_or_insert_default().push(-1);
-            true
-        })
+        plan(root, nth).map(|plan| plan.outputs.get_or_insert_default().push(-1)).is_some()
     }),
     ("value-empty", |root, nth| value(root, nth, |_| true).is_some_and(|v| v.val.take().is_some())),
     ("tensor-list-index", |root, nth| {
@@ -50,30 +47,24 @@ pub(crate) static DEFECTS: &[(&str, Defect)] = &[
             KernelTypes::TensorList(list) => Some(list.items.get_or_insert_default()),
             _ => None,
         })
-        .is_some_and(|items: &mut Vec<i32>| {
-            items.push(len);
-            true
-        })
+        .map(|items: &mut Vec<i32>| items.push(len))
+        .is_some()
     }),
     ("optional-tensor-list-index", |root, nth| {
         any(root, nth, |val| match val {
             KernelTypes::OptionalTensorList(list) => Some(list.items.get_or_insert_default()),
             _ => None,
         })
-        .is_some_and(|items: &mut Vec<i32>| {
-            items.push(-2);
-            true
-        })
+        .map(|items: &mut Vec<i32>| items.push(-2))
+        .is_some()
     }),
     ("int-list-index", |root, nth| {
         any(root, nth, |val| match val {
             KernelTypes::IntList(list) => Some(list.items.get_or_insert_default()),
             _ => None,
         })
-        .is_some_and(|items: &mut Vec<i64>| {
-            items.push(1 << 32);
-            true
-        })
+        .map(|items: &mut Vec<i64>| items.push(1 << 32))
+        .is_some()
     }),
     ("list-items-missing", |root, nth| {
         any(root, nth, |val| match val {
@@ -113,64 +104,50 @@ pub(crate) static DEFECTS: &[(&str, Defect)] = &[
     }),
     ("tensor-size-negative", |root, nth| {
         let some = |tensor: &Tensor| tensor.sizes.as_ref().is_some_and(|sizes| !sizes.is_empty());
-        tensor(root, nth, some).is_some_and(|tensor| {
-            tensor.sizes.iter_mut().flatten().take(1).for_each(|size| *size = -1);
-            true
-        })
+        tensor(root, nth, some)
+            .map(|tensor| tensor.sizes.iter_mut().flatten().take(1).for_each(|size| *size = -1))
+            .is_some()
     }),
     ("tensor-dtype", |root, nth| {
-        tensor(root, nth, |_| true).is_some_and(|tensor| {
-            tensor.scalar_type = ScalarType(30);
-            true
-        })
+        tensor(root, nth, |_| true).map(|tensor| tensor.scalar_type = ScalarType(30)).is_some()
     }),
     ("tensor-storage-offset", |root, nth| {
-        tensor(root, nth, |_| true).is_some_and(|tensor| {
-            tensor.storage_offset = 1;
-            true
-        })
+        tensor(root, nth, |_| true).map(|tensor| tensor.storage_offset = 1).is_some()
     }),
     ("tensor-unbound", |root, nth| {
-        tensor(root, nth, |_| true).is_some_and(|tensor| {
-            tensor.shape_dynamism = TensorShapeDynamism::DYNAMIC_UNBOUND;
-            true
-        })
+        tensor(root, nth, |_| true)
+            .map(|tensor| tensor.shape_dynamism = TensorShapeDynamism::DYNAMIC_UNBOUND)
+            .is_some()
     }),
     ("planned-arena", |root, nth| {
-        tensor(root, nth, |tensor| tensor.allocation_info.is_some()).is_some_and(|tensor| {
-            tensor.allocation_info.iter_mut().for_each(|place| place.memory_id = 9);
-            true
-        })
+        tensor(root, nth, |tensor| tensor.allocation_info.is_some())
+            .map(|tensor| tensor.allocation_info.iter_mut().for_each(|place| place.memory_id = 9))
+            .is_some()
     }),
     ("planned-out-of-bounds", |root, nth| {
-        tensor(root, nth, |tensor| tensor.allocation_info.is_some()).is_some_and(|tensor| {
-            tensor.allocation_info.iter_mut().for_each(|place| place.memory_offset_high = 1);
-            true
-        })
+        tensor(root, nth, |tensor| tensor.allocation_info.is_some())
+            .map(|tensor| {
+                tensor.allocation_info.iter_mut().for_each(|place| place.memory_offset_high = 1)
+            })
+            .is_some()
     }),
     ("constant-index", |root, nth| {
         let constant =
             |tensor: &Tensor| tensor.data_buffer_idx != 0 && tensor.extra_tensor_info.is_none();
-        tensor(root, nth, constant).is_some_and(|tensor| {
-            tensor.data_buffer_idx = 10_000;
-            true
-        })
+        tensor(root, nth, constant).map(|tensor| tensor.data_buffer_idx = 10_000).is_some()
     }),
     ("arena-negative", |root, nth| {
-        plan(root, nth).is_some_and(|plan| {
-            plan.non_const_buffer_sizes.get_or_insert_default().push(-1);
-            true
-        })
+        plan(root, nth)
+            .map(|plan| plan.non_const_buffer_sizes.get_or_insert_default().push(-1))
+            .is_some()
     }),
     ("operator-index", |root, nth| {
         call(root, nth, |args| match args {
             InstructionArguments::KernelCall(call) => Some(&mut call.op_index),
             _ => None,
         })
-        .is_some_and(|index: &mut i32| {
-            *index = 1000;
-            true
-        })
+        .map(|index: &mut i32| *index = 1000)
+        .is_some()
     }),
     ("args-index", |root, nth| {
         let len = plan_lens(root);
@@ -179,10 +156,8 @@ pub(crate) static DEFECTS: &[(&str, Defect)] = &[
             InstructionArguments::DelegateCall(call) => call.args.as_mut()?.first_mut(),
             _ => None,
         })
-        .is_some_and(|index: &mut i32| {
-            *index = len;
-            true
-        })
+        .map(|index: &mut i32| *index = len)
+        .is_some()
     }),
     ("args-missing", |root, nth| {
         call(root, nth, |args| match args {
@@ -196,40 +171,32 @@ pub(crate) static DEFECTS: &[(&str, Defect)] = &[
             InstructionArguments::MoveCall(call) => Some(&mut call.move_to),
             _ => None,
         })
-        .is_some_and(|index: &mut i32| {
-            *index = -1;
-            true
-        })
+        .map(|index: &mut i32| *index = -1)
+        .is_some()
     }),
     ("free-index", |root, nth| {
         call(root, nth, |args| match args {
             InstructionArguments::FreeCall(call) => Some(&mut call.value_index),
             _ => None,
         })
-        .is_some_and(|index: &mut i32| {
-            *index = i32::MAX;
-            true
-        })
+        .map(|index: &mut i32| *index = i32::MAX)
+        .is_some()
     }),
     ("jump-condition-index", |root, nth| {
         call(root, nth, |args| match args {
             InstructionArguments::JumpFalseCall(call) => Some(&mut call.cond_value_index),
             _ => None,
         })
-        .is_some_and(|index: &mut i32| {
-            *index = i32::MIN;
-            true
-        })
+        .map(|index: &mut i32| *index = i32::MIN)
+        .is_some()
     }),
     ("jump-destination", |root, nth| {
         call(root, nth, |args| match args {
             InstructionArguments::JumpFalseCall(call) => Some(&mut call.destination_instruction),
             _ => None,
         })
-        .is_some_and(|index: &mut i32| {
-            *index = 1000;
-            true
-        })
+        .map(|index: &mut i32| *index = 1000)
+        .is_some()
     }),
     ("instruction-empty", |root, nth| {
         let plans = root.execution_plan.iter_mut().flatten();
@@ -270,10 +237,7 @@ pub(crate) static DEFECTS: &[(&str, Defect)] = &[
             }
         }
         let count = found.len().max(1);
-        found.get_mut(nth % count).is_some_and(|args| {
-            args.get_or_insert_default().pop();
-            true
-        })
+        found.get_mut(nth % count).map(|args| args.get_or_insert_default().pop()).is_some()
     }),
     ("delegate-id-missing", |root, nth| {
         delegate(root, nth).is_some_and(|delegate| delegate.id.take().is_some())
@@ -301,10 +265,7 @@ pub(crate) static DEFECTS: &[(&str, Defect)] = &[
     ("segment-index", |root, nth| {
         let mut named: Vec<_> = root.named_data.iter_mut().flatten().collect();
         let count = named.len().max(1);
-        named.get_mut(nth % count).is_some_and(|named| {
-            named.segment_index = u32::MAX;
-            true
-        })
+        named.get_mut(nth % count).map(|named| named.segment_index = u32::MAX).is_some()
     }),
 ];
 

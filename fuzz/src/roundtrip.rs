@@ -173,67 +173,48 @@ impl Readable for program::model::Program {
     }
 }
 
-impl Readable for flat_tensor::model::FlatTensor {
-    const HEADER: Option<HeaderForm> = Some(HeaderForm::PTD);
+/// The root of one generation of data files, with the list that it requires beside that of segments.
+macro_rules! readable {
+    ($root:ty, $Generation:ident, $File:ident, $required:ident) => {
+        impl Readable for $root {
+            const HEADER: Option<HeaderForm> = Some(HeaderForm::PTD);
 
-    fn read(bytes: &[u8]) -> pte::Result<FileModel<'_, Self>> {
-        pte::Ptd::read(bytes).map(|ptd| match ptd.to_model().unwrap() {
-            AnyPtd::Current(file) => file,
-            other => panic!("of another generation: {other:?}"),
-        })
-    }
+            fn read(bytes: &[u8]) -> pte::Result<FileModel<'_, Self>> {
+                pte::Ptd::read(bytes).map(|ptd| match ptd.to_model().unwrap() {
+                    AnyPtd::$Generation(file) => file,
+                    other => panic!("of another generation: {other:?}"),
+                })
+            }
 
-    fn of(file: AnyFile<'_>) -> FileModel<'_, Self> {
-        match file {
-            AnyFile::Ptd(file) => file,
-            other => panic!("of another kind: {other:?}"),
+            fn of(file: AnyFile<'_>) -> FileModel<'_, Self> {
+                match file {
+                    AnyFile::$File(file) => file,
+                    other => panic!("of another kind: {other:?}"),
+                }
+            }
+
+            fn write(
+                bytes: &[u8],
+                out: &mut String,
+                container: impl FnOnce(&mut String) -> fmt::Result,
+            ) {
+                match pte::Ptd::read(bytes).expect("it was read before").root() {
+                    ptd::Root::$Generation(root) => write_root(root, out, container),
+                    other => panic!("of another generation: {other:?}"),
+                }
+            }
+
+            fn complete(&mut self) {
+                self.version = 0;
+                self.segments.get_or_insert_default();
+                self.$required.get_or_insert_default();
+            }
         }
-    }
-
-    fn write(bytes: &[u8], out: &mut String, container: impl FnOnce(&mut String) -> fmt::Result) {
-        match pte::Ptd::read(bytes).expect("it was read before").root() {
-            ptd::Root::Current(root) => write_root(root, out, container),
-            other => panic!("of another generation: {other:?}"),
-        }
-    }
-
-    fn complete(&mut self) {
-        self.version = 0;
-        self.segments.get_or_insert_default();
-        self.named_data.get_or_insert_default();
-    }
+    };
 }
 
-impl Readable for flat_tensor_legacy::model::FlatTensor {
-    const HEADER: Option<HeaderForm> = Some(HeaderForm::PTD);
-
-    fn read(bytes: &[u8]) -> pte::Result<FileModel<'_, Self>> {
-        pte::Ptd::read(bytes).map(|ptd| match ptd.to_model().unwrap() {
-            AnyPtd::Legacy(file) => file,
-            other => panic!("of another generation: {other:?}"),
-        })
-    }
-
-    fn of(file: AnyFile<'_>) -> FileModel<'_, Self> {
-        match file {
-            AnyFile::LegacyPtd(file) => file,
-            other => panic!("of another kind: {other:?}"),
-        }
-    }
-
-    fn write(bytes: &[u8], out: &mut String, container: impl FnOnce(&mut String) -> fmt::Result) {
-        match pte::Ptd::read(bytes).expect("it was read before").root() {
-            ptd::Root::Legacy(root) => write_root(root, out, container),
-            other => panic!("of another generation: {other:?}"),
-        }
-    }
-
-    fn complete(&mut self) {
-        self.version = 0;
-        self.segments.get_or_insert_default();
-        self.tensors.get_or_insert_default();
-    }
-}
+readable!(flat_tensor::model::FlatTensor, Current, Ptd, named_data);
+readable!(flat_tensor_legacy::model::FlatTensor, Legacy, LegacyPtd, tensors);
 
 /// A model of random contents is written in any layout, accepted by all three readers, the same
 /// when it is read, and then written in the same bytes.
