@@ -68,6 +68,19 @@ pub fn write_line<W: Write + ?Sized>(out: &mut W, value: &impl Serialize) -> io:
     Ok(())
 }
 
+/// Methods of a formatter that call those of the formatter inside.
+macro_rules! forwarded {
+    ($($method:ident($($argument:ident: $Argument:ty)?)),* $(,)?) => { $(
+        fn $method<W: ?Sized + Write>(
+            &mut self,
+            out: &mut W,
+            $($argument: $Argument)?
+        ) -> io::Result<()> {
+            self.0.$method(out, $($argument)?)
+        }
+    )* };
+}
+
 /// Escapes characters that a terminal would not show as they are.
 struct Safe<F>(F);
 
@@ -96,39 +109,9 @@ impl<F: Formatter> Formatter for Safe<F> {
         out.write_all(fragment.get(plain..).unwrap_or_default().as_bytes())
     }
 
-    fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.begin_array(out)
-    }
-
-    fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.end_array(out)
-    }
-
-    fn begin_array_value<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
-        self.0.begin_array_value(out, first)
-    }
-
-    fn end_array_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.end_array_value(out)
-    }
-
-    fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.begin_object(out)
-    }
-
-    fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.end_object(out)
-    }
-
-    fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
-        self.0.begin_object_key(out, first)
-    }
-
-    fn begin_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.begin_object_value(out)
-    }
-
-    fn end_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.end_object_value(out)
+    forwarded! {
+        begin_array(), begin_array_value(first: bool), end_array_value(), end_array(),
+        begin_object(), begin_object_key(first: bool), begin_object_value(), end_object_value(),
+        end_object(),
     }
 }
