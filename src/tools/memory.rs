@@ -389,20 +389,13 @@ impl PlannedArena<'_> {
             behind = behind.max(end);
         }
         let mut cover = CoverageSegmentTree::new(coordinates);
-        let mut starts: Vec<_> = Vec::with_capacity(tensors.len());
-        starts.extend(
-            tensors
-                .iter()
-                .filter(|of| !of.is_view)
-                .filter_map(|of| Some((of.live_range?.span(instruction_count).0, of.range()))),
-        );
-        let mut ends: Vec<_> = Vec::with_capacity(starts.len());
-        ends.extend(
-            tensors
-                .iter()
-                .filter(|of| !of.is_view)
-                .filter_map(|of| Some((of.live_range?.span(instruction_count).1, of.range()))),
-        );
+        let owners = tensors.iter().filter(|of| !of.is_view);
+        let spans =
+            owners.filter_map(|of| Some((of.live_range?.span(instruction_count), of.range())));
+        let mut starts = Vec::with_capacity(tensors.len());
+        starts.extend(spans.clone().map(|((first, _), range)| (first, range)));
+        let mut ends = Vec::with_capacity(starts.len());
+        ends.extend(spans.map(|((_, last), range)| (last, range)));
         cost::sort(starts.len().saturating_mul(2));
         starts.sort_unstable();
         ends.sort_unstable();

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 #[cfg(feature = "sha2")]
 use super::Duplicates;
+use super::size::part_name;
 use super::{Growth, Name, Part, RangeRow, Ranges, SizeTree, Title};
 use pte_flat::quoted::UntrustedString;
 
@@ -200,15 +201,4 @@ impl Part<'_, '_> {
         parts.reverse();
         Ok(parts)
     }
-}
-
-fn part_name<E>(
-    part: Part<'_, '_>,
-    charge: &mut impl FnMut(&str) -> Result<(), E>,
-) -> Result<UntrustedString, E> {
-    let name = UntrustedString::of(&part.name());
-    if !matches!(part.name(), Name::Fixed(_)) {
-        charge(name.raw())?;
-    }
-    Ok(name)
 }

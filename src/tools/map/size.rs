@@ -123,10 +123,7 @@ impl SizeTree {
         part: Part<'_, '_>,
         charge: &mut impl FnMut(&str) -> Result<(), E>,
     ) -> Result<Self, E> {
-        let name = UntrustedString::of(&part.name());
-        if !matches!(part.name(), Name::Fixed(_)) {
-            charge(name.raw())?;
-        }
+        let name = part_name(part, charge)?;
         let parts = part.parts().map(|part| Self::part(part, charge)).collect::<Result<_, _>>()?;
         Ok(Self { name, bytes: part.bytes(), parts })
     }
@@ -160,3 +157,15 @@ impl core::error::Error for NamesTooLong {}
 
 /// The total length of names, in bytes, that is allowed for any file.
 const MIN_NAMES: u64 = 4096;
+
+/// Returns the name of a part. A name of the file is charged.
+pub(super) fn part_name<E>(
+    part: Part<'_, '_>,
+    charge: &mut impl FnMut(&str) -> Result<(), E>,
+) -> Result<UntrustedString, E> {
+    let name = UntrustedString::of(&part.name());
+    if !matches!(part.name(), Name::Fixed(_)) {
+        charge(name.raw())?;
+    }
+    Ok(name)
+}

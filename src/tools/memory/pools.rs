@@ -290,23 +290,14 @@ impl<'a> Load<'a> {
             match value.val() {
                 Some(KernelTypes::Tensor(tensor)) => self.tensor(tensor),
                 Some(KernelTypes::IntList(list)) => {
-                    let count = list.items().map_or(0, |items| items.len());
-                    self.take("lists", Structure::Pointer, count);
-                    self.take("lists", Structure::Int64, count);
-                    self.take("lists", Structure::BoxedList, 1);
+                    self.list(list.items().map(|items| items.len()), Structure::Int64);
                 }
                 Some(KernelTypes::TensorList(list)) => {
-                    let count = list.items().map_or(0, |items| items.len());
                     // An element is a pointer to a TensorImpl.
-                    self.take("lists", Structure::Pointer, count);
-                    self.take("lists", Structure::Pointer, count);
-                    self.take("lists", Structure::BoxedList, 1);
+                    self.list(list.items().map(|items| items.len()), Structure::Pointer);
                 }
                 Some(KernelTypes::OptionalTensorList(list)) => {
-                    let count = list.items().map_or(0, |items| items.len());
-                    self.take("lists", Structure::Pointer, count);
-                    self.take("lists", Structure::OptionalTensor, count);
-                    self.take("lists", Structure::BoxedList, 1);
+                    self.list(list.items().map(|items| items.len()), Structure::OptionalTensor);
                 }
                 Some(
                     KernelTypes::BoolList(_) | KernelTypes::DoubleList(_) | KernelTypes::String(_),
@@ -315,6 +306,14 @@ impl<'a> Load<'a> {
             }
         }
         tensors().any(|tensor| is_external(&tensor))
+    }
+
+    /// Adds a list: a pointer to each value, the elements, and the list itself.
+    fn list(&mut self, count: Option<usize>, element: Structure) {
+        let count = count.unwrap_or_default();
+        self.take("lists", Structure::Pointer, count);
+        self.take("lists", element, count);
+        self.take("lists", Structure::BoxedList, 1);
     }
 
     fn tensor(&mut self, tensor: Tensor<'_>) {
