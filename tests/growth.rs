@@ -14,6 +14,7 @@ use crate::support::archive::{Member, archive, torch};
 use crate::support::hostile::{Made, families};
 use crate::support::mapped::ask_rows;
 
+mod explorer;
 mod graph;
 mod memory;
 mod tensors;

@@ -15,8 +15,7 @@ pub struct Limits {
     ///
     /// Tables may be shared, so a small file can describe a huge tree. Every genuine file seen so
     /// far passes with 4, and most with 1. The number of tables in vectors is limited too: one for
-    /// every 64 bytes that may be visited, or 1,000,000 if that is more. A table counts at each
-    /// visit.
+    /// every 64 bytes that may be visited, or 4,096 if that is more. A table counts at each visit.
     ///
     /// The length of a written file has a limit as well: see
     /// [`bytes_written`](Self::bytes_written).

@@ -7,7 +7,7 @@ pub struct Limits {
     /// count, and each table in a vector counts as 16 bytes.
     ///
     /// Tables may be shared, so a small buffer can describe a huge tree. The number of tables in
-    /// vectors is limited too: one for every 64 bytes that may be visited, or 1,000,000 if that is
+    /// vectors is limited too: one for every 64 bytes that may be visited, or 4,096 if that is
     /// more. A table counts at each visit.
     pub amplification: u32,
     /// The longest FlatBuffer in bytes. FlatBuffers' own limit is 2^31 − 1; a larger value has no effect.
@@ -36,15 +36,15 @@ impl Limits {
     /// A table in a vector may take only 4 bytes, and takes more time than other bytes. Genuine
     /// files have at most one in 40 bytes.
     pub fn tables_in_lists(&self, len: u64) -> u64 {
-        self.bytes_visited(len).div_euclid(64).max(MOST_TABLES)
+        self.bytes_visited(len).div_euclid(64).max(ALWAYS_LISTED)
     }
 }
 
 /// FlatBuffers' own bound on a buffer (`FLATBUFFERS_MAX_BUFFER_SIZE`).
 pub const MAX_SIZE: u64 = (1 << 31) - 1;
 
-/// The most tables that FlatBuffers' C++ verifier visits (`max_tables`).
-pub const MOST_TABLES: u64 = 1_000_000;
+/// The tables in vectors that every buffer may have, so that small buffers are not refused.
+const ALWAYS_LISTED: u64 = 4096;
 
 /// The bytes charged for a table in a vector, besides its offset: the smallest size of a table with
 /// fields.

@@ -83,7 +83,7 @@ fn tables() -> Vec<Broken> {
     ]
 }
 
-/// A program with the same empty segment, `n` times.
+/// A program with the same empty segment, `n` times, and as many other bytes as that many tables need.
 fn segments(n: u32) -> Asm {
     let asm = Asm::new().link("program").bytes(b"ET12").table("program", 8, &[0, 0, 0, 0, 4]);
     let asm = asm.link("segments").vector("segments", 4, n);
@@ -91,7 +91,7 @@ fn segments(n: u32) -> Asm {
     let first = asm.position() as u32;
     let table = (first + 4 * n + 4).next_multiple_of(8);
     let offsets: Vec<_> = (0..n).flat_map(|nth| (table - first - 4 * nth).to_le_bytes()).collect();
-    asm.bytes(offsets).table("segment", 4, &[])
+    asm.bytes(offsets).table("segment", 4, &[]).zeros(12 * n as usize)
 }
 
 #[test]

@@ -124,12 +124,12 @@ fn equal_segments_keep_the_largest_alignment() {
     }
 }
 
-/// 7,000 segments over one range are not read once each.
+/// 4,000 segments over one range are not read once each.
 #[test]
 fn overlapping_segments_are_not_read_often() {
-    let bytes = one_segment_listed_often(7_000);
+    let bytes = one_segment_listed_often(4_000);
     let mut program = Pte::read(&bytes).unwrap().to_model().unwrap();
-    let named = (0..7_000).map(|nth| pte::schema::program::model::NamedData {
+    let named = (0..4_000).map(|nth| pte::schema::program::model::NamedData {
         key: Some(nth.to_string()),
         segment_index: nth,
     });

@@ -19,6 +19,11 @@ pub const FAMILIES: [Family; 8] = [
 /// Makes a program of `size` bytes that lists one table of 4 bytes as often as a reader accepts
 /// (`pte::Limits`). `path` are the slots of the vectors that lead to the list, and `slot` is its own.
 pub fn program(path: &[u16], slot: u16, size: usize) -> Vec<u8> {
+    program_of(path, slot, size, size / 16 - 64)
+}
+
+/// Makes a program of `size` bytes that lists one table of 4 bytes `count` times.
+pub fn program_of(path: &[u16], slot: u16, size: usize, count: usize) -> Vec<u8> {
     let mut out = b"\0\0\0\0ET12".to_vec();
     // The place of the offset to the next table.
     let mut from = 0;
@@ -27,7 +32,6 @@ pub fn program(path: &[u16], slot: u16, size: usize) -> Vec<u8> {
         from = out.len();
         out.extend([0; 4]);
     }
-    let count = (size / 4 - 64).min(999_000.max(size / 16 - 64));
     table(&mut out, from, slot, count);
     let first = out.len();
     out.resize(first + 4 * count + 4, 0);

@@ -29,6 +29,8 @@ pub struct Builder {
     pub version: Version,
     /// The bytes so far, in reverse order.
     out: Vec<u8>,
+    /// The elements of vectors that are the same table as the element before.
+    repeated: usize,
     vtables: BTreeMap<Vec<u8>, At>,
 }
 
@@ -41,7 +43,7 @@ pub enum Version {
 
 impl Version {
     fn of(self, schema: &'static Schema) -> Builder {
-        Builder { schema, version: self, out: Vec::new(), vtables: BTreeMap::new() }
+        Builder { schema, version: self, out: Vec::new(), repeated: 0, vtables: BTreeMap::new() }
     }
 
     pub fn pte(self) -> Builder {
@@ -141,6 +143,7 @@ impl Builder {
     /// Returns a vector of tables. A table may be in it several times.
     pub fn tables(&mut self, tables: impl IntoIterator<Item = At>) -> At {
         let tables: Vec<_> = tables.into_iter().collect();
+        self.repeated += tables.windows(2).filter(|pair| pair[0] == pair[1]).count();
         self.align(4, 0);
         for &table in tables.iter().rev() {
             let here = self.out.len() as At + 4;
@@ -243,9 +246,10 @@ impl Builder {
         self.write(&(i64::from(vtable) - i64::from(here)).to_le_bytes()[..4])
     }
 
-    /// Returns the FlatBuffer alone, such as a payload without a header.
+    /// Returns the FlatBuffer alone, such as a payload without a header. Unused bytes are added, since
+    /// a list may have a table for each 16 bytes.
     pub fn alone(&self, root: At) -> Vec<u8> {
-        let end = (self.out.len() + 8).next_multiple_of(16);
+        let end = (self.out.len() + 8 + 12 * self.repeated).next_multiple_of(16);
         let mut buffer = (end as u32 - root).to_le_bytes().to_vec();
         buffer.extend(self.schema.identifier);
         buffer.resize(end - self.out.len(), 0);

@@ -492,7 +492,7 @@ kinds! {
         runtime "refuses, or reads wrong memory"
         help "The file is damaged or cut short, or malicious: get it again from a trusted source.";
     "work-limit"
-        asks "The work of reading all tables is limited. Each visit of a shared table counts again: at most 4 bytes are visited for each byte of the FlatBuffer, and at most one table in a list for each 16 bytes, or a million."
+        asks "The work of reading all tables is limited. Each visit of a shared table counts again: at most 4 bytes are visited for each byte of the FlatBuffer, and at most one table in a list for each 16 bytes, or 4,096."
         otherwise "A small file could keep a reader busy for hours; a runtime that verifies stops at 1,000,000 tables."
         runtime "refuses"
         help "The file is built to be slow. If you trust it, raise the amplification limit.";

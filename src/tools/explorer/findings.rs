@@ -14,13 +14,16 @@ use pte_flat::cost;
 #[derive(Debug)]
 pub(super) struct Findings {
     file: CheckedFile,
-    /// The indices of the findings about each node.
+    /// The indices of the findings about each node: of equal ones the first, and few of different ones.
     places: BTreeMap<FindingPlace, Vec<u32>>,
     /// The indices of the findings at each offset in the file.
     offsets: BTreeMap<u64, Vec<u32>>,
     /// Whether there are rules for the file.
     is_judged: bool,
 }
+
+/// The most findings that are shown on a node.
+const MOST_FINDINGS: usize = 16;
 
 /// The part of a program that a finding is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,12 +42,21 @@ impl Findings {
     pub(super) fn new(file: CheckedFile) -> Self {
         let mut places: BTreeMap<FindingPlace, Vec<u32>> = BTreeMap::new();
         let mut offsets: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+        // A table that many lists share has the same findings again and again.
+        let add = |list: &mut Vec<u32>, nth: u32, finding: &FindingRecord| {
+            let mut there = list.iter().filter_map(|&nth| file.findings.get(at(nth)));
+            let is_shown =
+                there.any(|of| (of.rule, &of.message) == (finding.rule, &finding.message));
+            if !is_shown && list.len() < MOST_FINDINGS {
+                list.push(nth);
+            }
+        };
         for (nth, finding) in (0..).zip(&file.findings) {
             if let Some(place) = FindingPlace::of(finding) {
-                places.entry(place).or_default().push(nth);
+                add(places.entry(place).or_default(), nth, finding);
             }
             if let Some(offset) = finding.offset {
-                offsets.entry(offset).or_default().push(nth);
+                add(offsets.entry(offset).or_default(), nth, finding);
             }
         }
         Self { file, places, offsets, is_judged: true }

@@ -43,7 +43,9 @@ impl<'a> ProgramContents<'a> {
     /// Passes the nodes of all methods to `each`.
     pub(super) fn each_node<E>(&self, findings: &Findings, each: Each<'_, E>) -> Result<(), E> {
         let mut layers = MethodLayers::default();
-        let mut open = OpenPayloads { seen: BTreeSet::new(), repeated: MOST_REPEATED };
+        let nodes = self.pte.file_len().div_euclid(BYTES_OF_NODE);
+        let repeated = nodes.clamp(ALWAYS_REPEATED, MOST_REPEATED);
+        let mut open = OpenPayloads { seen: BTreeSet::new(), repeated };
         for graph in self.graph.methods() {
             let Some(plan) = self.plan(&graph) else { continue };
             let namespace = layers.next(&graph);
@@ -119,7 +121,7 @@ impl MethodLayers {
 #[derive(Debug)]
 struct OpenPayloads {
     seen: BTreeSet<u32>,
-    repeated: usize,
+    repeated: u64,
 }
 
 impl OpenPayloads {
@@ -128,7 +130,7 @@ impl OpenPayloads {
         if self.seen.insert(index) {
             return true;
         }
-        let rest = self.repeated.checked_sub(graph.node_count(false).saturating_add(1));
+        let rest = self.repeated.checked_sub(wide(graph.node_count(false)).saturating_add(1));
         self.repeated = rest.unwrap_or(self.repeated);
         rest.is_some()
     }
@@ -591,8 +593,13 @@ fn place_of(value: u32) -> TensorPlace<'static> {
     TensorPlace::Value { method: None, index: value }
 }
 
-/// The most nodes of payloads that are written again, for further calls of the same payload.
-const MOST_REPEATED: usize = 100_000;
+/// The most nodes of payloads that are written again, for further calls of the same payload: one for each
+/// [`BYTES_OF_NODE`] bytes of the file, and within these two.
+const ALWAYS_REPEATED: u64 = 1_000;
+const MOST_REPEATED: u64 = 100_000;
+
+/// The fewest bytes of a payload's node in genuine files.
+const BYTES_OF_NODE: u64 = 40;
 
 /// The most arguments of a call that are attributes.
 const MOST_ARGUMENTS: usize = 64;
