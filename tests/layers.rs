@@ -1,7 +1,9 @@
 //! Tests of the architecture, beyond the dependencies that the manifests of the crates declare.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 mod circles;
 mod imports;
@@ -36,6 +38,48 @@ fn no_two_modules_of_a_directory_use_each_other() {
     assert!(seen > 1000, "paths were found: {seen}");
     assert!(wrong.is_empty(), "modules that use each other:\n{}", wrong.join("\n"));
 }
+
+/// A file that was added by accident is found here. Without Git or a repository there is nothing to look at.
+#[test]
+fn the_top_level_has_only_what_belongs_there() {
+    let git = Command::new("git").arg("-C").arg(files::path("")).args(["ls-files", "-z"]).output();
+    let Ok(listed) = git else { return };
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let names: BTreeSet<&str> =
+        listed.split_terminator('\0').filter_map(|path| path.split('/').next()).collect();
+    let unknown: Vec<_> = names.into_iter().filter(|name| !TOP_LEVEL.contains(name)).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+const TOP_LEVEL: [&str; 27] = [
+    ".cargo",
+    ".ci",
+    ".clusterfuzzlite",
+    ".gitattributes",
+    ".github",
+    ".gitignore",
+    ".pre-commit-hooks.yaml",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "Cargo.lock",
+    "Cargo.toml",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "README.md",
+    "SECURITY.md",
+    "action.yml",
+    "benches",
+    "clippy.toml",
+    "docs",
+    "examples",
+    "fuzz",
+    "python",
+    "rustfmt.toml",
+    "snapshots",
+    "src",
+    "tests",
+    "web",
+];
 
 /// The walker is for any FlatBuffers schema. It needs no other crate, and does not know ExecuTorch.
 #[test]

@@ -11,7 +11,7 @@ const MOST_CHARACTERS: f64 = 250.0;
 fn no_file_becomes_a_document_of_many_times_its_size() {
     let mut wrong = Vec::new();
     for family in hostile::families() {
-        let bytes = family.make(1024).0;
+        let bytes = family.make(256).0;
         let opened = Handle::open(&bytes[..], &Limits::UNTRUSTED).unwrap();
         let document = ExplorerDocument::of("f", &opened, true, &Limits::UNTRUSTED).unwrap();
         let (mut nodes, mut characters) = (0u32, 0usize);
