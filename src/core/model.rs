@@ -330,7 +330,9 @@ macro_rules! root {
                         !is_out
                     });
                 }
-                $( self.$empty = self.$empty.take().filter(|list| !list.is_empty()); )?
+                $( if !unused.is_empty() {
+                    self.$empty = self.$empty.take().filter(|list| !list.is_empty());
+                } )?
                 unused
             }
         }
