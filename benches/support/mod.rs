@@ -98,7 +98,7 @@ pub(crate) fn large(n: u32) -> Vec<u8> {
             (0..rank).map(|nth| of(nth).to_string()).collect::<Vec<_>>().join(",")
         };
         let (sizes, order) = (list(&|dim| (nth + dim) % 4 + 1), list(&|dim| dim));
-        let place = nth % 4096 * 1024;
+        let place = nth % 4096 * 4096;
         let text = match nth % 3 {
             0 => r#"{"val_type": "Int", "val": {"int_val": 7}}"#.to_string(),
             _ => format!(
@@ -126,7 +126,7 @@ pub(crate) fn large(n: u32) -> Vec<u8> {
         (0..9).map(|nth| format!(r#"{{"name": "own::op{nth}", "overload": ""}}"#)).collect();
     json.push_str(&operators.join(","));
     json.push_str(
-        r#"], "delegates": [], "non_const_buffer_sizes": [0, 8388608]}], "segments": []}"#,
+        r#"], "delegates": [], "non_const_buffer_sizes": [0, 20971520]}], "segments": []}"#,
     );
     let root = load::read(&json, desc::SCHEMA.root, &mut load::no_files);
     let root = root.unwrap_or_else(|error| panic!("{error}"));

@@ -114,7 +114,7 @@ pub(super) fn check_reach(pte: &Pte<'_>, out: &mut Findings) {
     if all <= MOST_UNUSED || out.has(&ARENA_HUGE) {
         return;
     }
-    let reach = reach(pte);
+    let Some(reach) = reach(pte, all) else { return };
     let mut unused = 0u64;
     let mut worst: Option<(u64, u32, ExecutionPlan<'_>, usize, u64, u64)> = None;
     for (nth, view) in method::distinct(pte) {
@@ -163,15 +163,21 @@ pub(super) fn check_limit(pte: &Pte<'_>, most: u64, out: &mut Findings) {
     );
 }
 
-/// Returns the end of the last tensor in each arena, over all methods: several methods may share an arena.
-fn reach(pte: &Pte<'_>) -> Vec<u64> {
+/// Returns the end of the last tensor in each arena, over all methods: several methods may share an arena. Returns
+/// `None` as soon as tensors use a quarter of `all`, the bytes of all arenas: few of most programs do.
+fn reach(pte: &Pte<'_>, all: u64) -> Option<Vec<u64>> {
     let arenas = |plan: ExecutionPlan<'_>| plan.non_const_buffer_sizes().map_or(0, |of| of.len());
     let most = method::distinct(pte).map(|(_, plan)| arenas(plan)).max().unwrap_or_default();
     cost::charge(most);
     let mut reach = vec![0u64; most];
+    let mut values = 0u32;
     for (_, plan) in method::distinct(pte) {
         for value in plan.values().into_iter().flatten() {
             cost::charge(1);
+            values = values.saturating_add(1);
+            if values.is_power_of_two() && used(pte, &reach) >= all.div_ceil(4) {
+                return None;
+            }
             let Some(KernelTypes::Tensor(tensor)) = value.val() else { continue };
             let Some(place) = tensor.allocation_info().map(Arena::of) else { continue };
             if let Some(end) = reach.get_mut(index(place.memory_id)) {
@@ -179,7 +185,16 @@ fn reach(pte: &Pte<'_>) -> Vec<u64> {
             }
         }
     }
-    reach
+    Some(reach)
+}
+
+/// Returns the bytes of all arenas up to the ends in `reach`.
+fn used(pte: &Pte<'_>, reach: &[u64]) -> u64 {
+    let of_plan = |(_, plan)| {
+        let ends = reach.iter().skip(1).inspect(|_| cost::charge(1));
+        loading::arenas(plan).zip(ends).map(|(arena, &end)| arena.min(end))
+    };
+    method::distinct(pte).flat_map(of_plan).fold(0, u64::saturating_add)
 }
 
 /// The bytes of all arenas that tensors need not reach. Of genuine exports none leaves more than 1 MiB unused, where a
@@ -189,7 +204,12 @@ const MOST_UNUSED: u64 = 16 << 20;
 /// Returns whether a planned tensor of `size` bytes fits its arena.
 #[inline]
 pub(super) fn fits(plan: &Plan<'_, '_>, place: AllocationDetails<'_>, size: u64) -> bool {
-    let Some(arena) = arena(plan, place) else { return false };
+    arena(plan, place).is_some_and(|arena| ends_in(arena, place, size))
+}
+
+/// Returns whether a planned tensor of `size` bytes ends in an arena of this size.
+#[inline]
+fn ends_in(arena: i64, place: AllocationDetails<'_>, size: u64) -> bool {
     // Another rule reports an arena of a negative size.
     let end = Arena::of(place).offset.checked_add(size);
     end.is_some_and(|end| u64::try_from(arena).ok().is_none_or(|arena| end <= arena))
@@ -215,7 +235,7 @@ pub(super) fn planned(
     };
     // Another rule reports a shape without a size.
     let Some(size) = size else { return true };
-    if !fits(plan, place, size) {
+    if !ends_in(arena, place, size) {
         let (offset, path) = (Arena::of(place).offset, [PathComponent::Field("allocation_info")]);
         plan.find_value(out, &PLANNED_OUT_OF_BOUNDS, place.raw(), index, &path, || {
             format!("{size} bytes at {offset} do not fit arena {id} of {arena} bytes")
