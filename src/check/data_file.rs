@@ -179,8 +179,8 @@ fn judge(entry: &Entry<'_>, path: impl Fn() -> Vec<PathComponent>, out: &mut Fin
     if dtype.element_size().is_none() {
         return find(&LAYOUT_DTYPE, &|| format!("dtype {}", dtype.0));
     }
-    // Without sizes, the expected number of bytes is unknown.
-    if layout.sizes.is_none() {
+    // Without sizes, or with too many, the expected number of bytes is unknown. Other rules report these.
+    if layout.sizes.is_none_or(|sizes| sizes.len() > MOST_DIMENSIONS) {
         return;
     }
     let Some(nbytes) = layout.nbytes() else {

@@ -52,8 +52,8 @@ rules! {
         "Lower the model again with the backend of a current release."
         Refuses ["6.6", "7.4.21", "7.7.23", "8.2 80198ca5d2", "11.1", "11.9", "11.11"];
     PAYLOAD_STRUCTURE = Error "payload-structure"
-        "A payload of TOSA has the header, the sections and the tables of its format."
-        "The reference model refuses the payload, or crashes."
+        "A payload of TOSA, or of a backend without rules of its own, has the header, the sections and the tables of its format."
+        "The reference model of TOSA refuses the payload, or crashes; other backends were not run."
         "Lower the model again with the backend of a current release."
         Crashes ["11.7"];
     DELEGATE_KEY_UNRESOLVED = Error "delegate-key-unresolved"
@@ -100,8 +100,8 @@ impl BackendRules {
     }
 }
 
-/// The backends whose payloads are judged by rules. Other payloads in a program are not judged: there are no
-/// genuine samples. Without the feature `json`, only the structure of Core ML's payloads is proven.
+/// The backends whose payloads are judged by rules. Of other payloads in a program only the structure is proven, if
+/// there are genuine samples. Without the feature `json`, that is so for Core ML's payloads too.
 pub(crate) static JUDGED: &[BackendRules] = &[
     xnnpack::JUDGED,
     vulkan::JUDGED,

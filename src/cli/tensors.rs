@@ -28,10 +28,10 @@ use super::{Common, Format, input, json, refusal, text};
 
 /// List every tensor and named blob
 ///
-/// Lists the tensors of a program by method and value, then its named data, then the constants in its
-/// payloads of XNNPACK, TOSA, Core ML and VGF by method, delegate and value, then the named data that
-/// other payloads request; or the entries of a .ptd; or the constants of such a payload that is a file. Named
-/// data that a payload uses is listed twice, but with --largest once.
+/// Lists the tensors of a program by method and value, then its named data, then the constants in its payloads
+/// (docs/limits.md says of which backends) by method, delegate and value, then the named data that other payloads
+/// request; or the entries of a .ptd; or the constants of a payload that is a file. Named data that a payload uses is
+/// listed twice, but with --largest once.
 /// `bytes` is the size in the file, or the size of the shape for data elsewhere.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -45,8 +45,8 @@ Examples:
 
 Exit status: 0 listed, 1 broken, of another kind, or nothing with the --key, 2 usage, 3 not readable")]
 pub(super) struct Tensors {
-    /// .pte and .ptd files, payloads of XNNPACK, TOSA, Core ML and VGF, or - for standard input. Of
-    /// several, JSON is a document for each.
+    /// .pte and .ptd files, payloads whose constants are known, or - for standard input. Of several, JSON is
+    /// a document for each.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Add the sha256 of the bytes.
@@ -76,7 +76,7 @@ pub(super) struct Tensors {
 enum Opened {
     /// A program or named data.
     Model(Box<Input>),
-    /// A payload of XNNPACK, TOSA, Core ML or VGF.
+    /// A payload whose constants are known.
     Payload(Box<OtherInput>),
 }
 

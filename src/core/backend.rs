@@ -5,26 +5,28 @@
 
 use pte_flat::bytes::until_nul;
 
-/// The magics of payloads. The literals of headers and of schemas are held equal to these at compile time.
+/// The magics of payloads. The literals of headers are held equal to these at compile time.
 pub(crate) mod magic {
     use core::ffi::CStr;
 
+    use pte_schema::{native, tosa, vulkan, xnnpack};
+
     /// The header of XNNPACK.
     pub(crate) const XNNPACK: [u8; 4] = *b"XH00";
-    /// The identifiers of XNNPACK's graph, which may be the whole payload. The schema declares the second.
-    pub(crate) const XNNPACK_GRAPH: [[u8; 4]; 2] = [*b"XN00", *b"XN01"];
+    /// The identifiers of XNNPACK's graph, which may be the whole payload.
+    pub(crate) const XNNPACK_GRAPH: [[u8; 4]; 2] = [*b"XN00", xnnpack::desc::SCHEMA.identifier];
     /// The header of Vulkan.
     pub(crate) const VULKAN: [u8; 4] = *b"VH00";
     /// The identifier of Vulkan's graph.
-    pub(crate) const VULKAN_GRAPH: [u8; 4] = *b"VK00";
+    pub(crate) const VULKAN_GRAPH: [u8; 4] = vulkan::desc::SCHEMA.identifier;
     /// The header of Metal Performance Shaders, and the identifier of a graph without a header.
     pub(crate) const MPS: [u8; 4] = *b"MP00";
     /// The header of MLX.
     pub(crate) const MLX: [u8; 4] = *b"MLX0";
     /// The identifier of a TOSA graph.
-    pub(crate) const TOSA: [u8; 4] = *b"TOSA";
+    pub(crate) const TOSA: [u8; 4] = tosa::desc::SCHEMA.identifier;
     /// The identifier of a graph of the native backend.
-    pub(crate) const NATIVE: [u8; 4] = *b"NPTG";
+    pub(crate) const NATIVE: [u8; 4] = native::desc::SCHEMA.identifier;
     /// The name of the first block of an Ethos-U stream.
     pub(crate) const ETHOS_U: &CStr = c"vela_bin_stream";
     /// The start of a Core ML payload that refers to named data.

@@ -4,6 +4,7 @@
 //! Magic numbers: format.md §10, and the formats' own specifications.
 
 use crate::backend::{Backend, magic};
+use pte_schema::{bundled_program, etdump};
 
 pte_flat::messages! {
     /// A format that is neither `.pte` nor `.ptd`.
@@ -52,10 +53,11 @@ pte_flat::messages! {
 }
 
 /// The identifiers of a bundled program.
-pub(crate) const BUNDLED_PROGRAM: [[u8; 4]; 2] = [*b"BP08", *b"BP06"];
+pub(crate) const BUNDLED_PROGRAM: [[u8; 4]; 2] =
+    [bundled_program::desc::SCHEMA.identifier, *b"BP06"];
 
 /// The identifier of a profile.
-pub(crate) const ET_DUMP: [u8; 4] = *b"ED00";
+pub(crate) const ET_DUMP: [u8; 4] = etdump::desc::SCHEMA.identifier;
 
 impl ForeignFormat {
     /// The length in bytes of the start of a file that [`of`](Self::of) reads. No header of a payload is

@@ -10,14 +10,12 @@ use core::ops::Range;
 
 use crate::backend::{Backend, magic};
 use crate::error::Result;
-use crate::foreign::{BUNDLED_PROGRAM, ET_DUMP};
 use crate::pte::Pte;
 use binrw::meta::ReadMagic;
 use flatbuffer::FlatBufferFormat;
 use model::Model;
 use pte_flat::bytes::len_of;
 use pte_flat::cost;
-use pte_schema as schema;
 use pte_schema::program::view::BackendDelegate;
 use sections::Reader as SectionsReader;
 
@@ -196,15 +194,9 @@ impl<'a> Payload<'a> {
     }
 }
 
-// Declarations of schemas and headers take a magic only as a literal. It is compared with the list of backends when
-// this is compiled.
+// Declarations of headers take a magic only as a literal. It is compared with the list of backends when this is
+// compiled.
 const _: () = {
-    assert!(is_same(schema::bundled_program::desc::SCHEMA.identifier, BUNDLED_PROGRAM[0]));
-    assert!(is_same(schema::etdump::desc::SCHEMA.identifier, ET_DUMP));
-    assert!(is_same(schema::native::desc::SCHEMA.identifier, magic::NATIVE));
-    assert!(is_same(schema::tosa::desc::SCHEMA.identifier, magic::TOSA));
-    assert!(is_same(schema::vulkan::desc::SCHEMA.identifier, magic::VULKAN_GRAPH));
-    assert!(is_same(schema::xnnpack::desc::SCHEMA.identifier, magic::XNNPACK_GRAPH[1]));
     assert!(is_same(xnnpack::XnnpackHeader::MAGIC, magic::XNNPACK));
     assert!(is_same(vulkan::VulkanHeader::MAGIC, magic::VULKAN));
     assert!(is_same(mlx::MlxHeader::MAGIC, magic::MLX));

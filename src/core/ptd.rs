@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Magic, PathComponent, Result};
 use crate::file::extents::{Extents, Part};
 use crate::file::header::{FlatTensorHeader, Head};
 use crate::file::segments::{SegmentArea, piece};
-use crate::limits::Limits;
+use crate::limits::{Limits, MOST_DIMENSIONS};
 use crate::verify::Verified;
 use pte_flat::bytes::{array_at, index as at_index, narrow, wide};
 use pte_flat::path;
@@ -357,8 +357,9 @@ fn identifier(region: &[u8]) -> Result<()> {
 
 impl Layout<'_> {
     /// Returns the number of bytes of a dense tensor of this shape. Returns `None` in the same
-    /// cases as [`ScalarType::nbytes`].
+    /// cases as [`ScalarType::nbytes`], and for more than 16 sizes: many tensors may share a long list.
     pub fn nbytes(&self) -> Option<u64> {
-        self.scalar_type.nbytes(self.sizes.into_iter().flat_map(|sizes| sizes.iter()))
+        let sizes = self.sizes.unwrap_or_default();
+        (sizes.len() <= MOST_DIMENSIONS).then(|| self.scalar_type.nbytes(sizes)).flatten()
     }
 }

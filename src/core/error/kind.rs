@@ -337,7 +337,7 @@ kinds! {
         help "The program_size in the header is damaged: get the file again, or export it again.";
     "root-offset"
         asks "The root table lies in the FlatBuffer, behind its first 8 bytes."
-        otherwise "Loading is refused; for a .ptd only by release 1.5.1. Older ones read memory outside of the file."
+        otherwise "Loading is refused; for a .ptd from release 1.5.1 on. Older ones read memory outside of the file."
         runtime "refuses, or reads wrong memory"
         help "The first four bytes are damaged, or the file is cut short: get it again.";
     "segment-base" =
@@ -430,8 +430,8 @@ kinds! {
     "tensor-size" =
         /// The size of a tensor cannot be computed (format.md §6.3).
         TensorSize {}
-        "the tensor's size cannot be computed: a negative size, an unknown dtype, or a product that overflows"
-        asks "A tensor's size in bytes can be computed: no size is negative, the dtype is known, and no product overflows."
+        "the tensor's size cannot be computed: a negative size, more than 16 of them, an unknown dtype, or a product that overflows"
+        asks "A tensor's size in bytes can be computed: no size is negative, there are at most 16, the dtype is known, and no product overflows."
         otherwise "Loading the method is refused; in a .ptd an unknown dtype ends the process."
         runtime "refuses or crashes"
         help "The tensor's sizes or scalar_type are damaged: export the file again.";

@@ -33,7 +33,7 @@ pub struct Kernel {
 }
 
 /// The dtypes that kernels were run with: all but quantized ones, bits and floats of 8 bits.
-const TESTED_DTYPES: u32 = 0x3800_8fff;
+const TESTED_DTYPES: u32 = ANY;
 
 impl Kernel {
     /// Returns the argument whose dtype [`dtypes`](Self::dtypes) is about: the first tensor, or list of tensors, that

@@ -29,7 +29,7 @@ pub struct PayloadContents {
     pub range: Range<u64>,
     /// The range of the graph in the file. It is empty if the payload has no known tables.
     pub graph: Range<u64>,
-    /// The constants of a graph of XNNPACK, TOSA, Core ML or VGF, in the order of the graph's values.
+    /// The constants of a graph, if they are known (docs/limits.md), in the order of the graph's values.
     pub constants: Vec<GraphConstant>,
     /// The data that a graph of another backend uses.
     pub uses: Vec<DataUse>,

@@ -5,6 +5,7 @@ use core::ops::Range;
 use super::{Pte, file_range};
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::segments::piece;
+use crate::limits::MOST_DIMENSIONS;
 use pte_flat::bytes::{index as at_index, narrow};
 use pte_flat::view::Table;
 use pte_schema::program::TensorDataLocation;
@@ -152,6 +153,8 @@ impl<'a> Pte<'a> {
 
 /// Returns the number of bytes of a dense tensor.
 fn nbytes(tensor: Tensor<'_>) -> Result<u64> {
-    let sizes = tensor.sizes().into_iter().flat_map(|sizes| sizes.iter());
-    tensor.scalar_type().nbytes(sizes).ok_or_else(|| Error::new(ErrorKind::TensorSize {}, 0))
+    // Many tensors may share one long list.
+    let sizes = tensor.sizes().unwrap_or_default();
+    let nbytes = (sizes.len() <= MOST_DIMENSIONS).then(|| tensor.scalar_type().nbytes(sizes));
+    nbytes.flatten().ok_or_else(|| Error::new(ErrorKind::TensorSize {}, 0))
 }
