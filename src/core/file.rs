@@ -17,8 +17,9 @@ pub(crate) use fields::{fields, header};
 use header::Head;
 use pte_flat::bytes::wide;
 
+pub use source::chunks;
 #[cfg(feature = "std")]
-pub use source::{chunks, open, open_regular};
+pub use source::{open, open_regular};
 
 /// The two kinds of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
