@@ -52,7 +52,7 @@ rules! {
         "Lower the model again with the backend of a current release."
         Refuses ["6.6", "7.4.21", "7.7.23", "8.2 80198ca5d2", "11.1", "11.9", "11.11"];
     PAYLOAD_STRUCTURE = Error "payload-structure"
-        "A payload of TOSA, or of a backend without rules of its own, has the header, the sections and the tables of its format."
+        "A payload of TOSA, or of a backend without other rules, has a valid header and valid sections and tables."
         "The reference model of TOSA refuses the payload, or crashes; other backends were not run."
         "Lower the model again with the backend of a current release."
         Crashes ["11.7"];

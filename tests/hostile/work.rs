@@ -1,9 +1,12 @@
 //! Small files that describe huge trees: a shared table is charged at each visit.
 
-use pte::{Error, Limits, PathComponent, Pte};
+use pte::schema::program::view::KernelTypes;
+use pte::tensors::TensorRow;
+use pte::{Error, File, Limits, PathComponent, Pte};
 
 use super::{Case, case};
 use crate::support::asm::Asm;
+use crate::support::build;
 
 pub(super) fn cases() -> Vec<Case> {
     let code = "work-limit";
@@ -158,4 +161,27 @@ fn a_vtable_is_proven_for_each_type_that_uses_it() {
     let error = Pte::read(&wild.finish()).unwrap_err();
     assert_eq!(error.place().path().to_string(), "program.constant_segment.offsets");
     assert_eq!(error.offset(), asm.at("constant_segment*+16"));
+}
+
+/// Many tensors may share a list of sizes: one that no runtime loads is not multiplied for each of them.
+#[test]
+fn a_tensor_of_more_than_16_sizes_has_no_size_in_bytes() {
+    let bytes_of = |rank: usize| {
+        let sizes = vec!["1"; rank].join(",");
+        let bytes = build::file(&format!(
+            r#"{{"root": {{"segments": [], "execution_plan": [{{"name": "forward", "values": [
+                {{"val_type": "Tensor", "val": {{"scalar_type": "FLOAT", "sizes": [{sizes}],
+                    "allocation_info": {{"memory_id": 1}}}}}},
+                {{"val_type": "Tensor", "val": {{"scalar_type": "FLOAT", "sizes": [{sizes}],
+                    "data_buffer_idx": 1}}}}]}}]}}}}"#
+        ));
+        let pte = Pte::read(&bytes).unwrap();
+        let values = pte.program().execution_plan().unwrap().get(0).unwrap().values().unwrap();
+        let Some(KernelTypes::Tensor(constant)) = values.get(1).unwrap().val() else { panic!() };
+        let stored = pte.storage(constant).unwrap_err().code();
+        let file = File::Pte(pte);
+        (TensorRow::all(&file).next().unwrap().bytes(), stored)
+    };
+    assert_eq!(bytes_of(16), (Some(4), "constant-index"));
+    assert_eq!(bytes_of(17), (None, "tensor-size"));
 }
