@@ -164,8 +164,8 @@ pub(super) fn check_limit(pte: &Pte<'_>, most: u64, out: &mut Findings) {
 }
 
 /// Returns the end of the last tensor in each arena, over all methods: several methods may share an arena. Returns
-/// `None` as soon as tensors use a quarter of `all`, the bytes of all arenas. In most programs the first few do, and the
-/// rest need not be read.
+/// `None` as soon as tensors use a quarter of `all`, the bytes of all arenas. In most programs the first few do, and
+/// the rest need not be read.
 fn reach(pte: &Pte<'_>, all: u64) -> Option<Vec<u64>> {
     let arenas = |plan: ExecutionPlan<'_>| plan.non_const_buffer_sizes().map_or(0, |of| of.len());
     let most = method::distinct(pte).map(|(_, plan)| arenas(plan)).max().unwrap_or_default();

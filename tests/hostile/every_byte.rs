@@ -15,7 +15,7 @@ fn every_truncation() {
     for path in files::samples() {
         let bytes = fs::read(&path).unwrap();
         assert!(judge(&bytes), "{}", path.display());
-        for len in (0..bytes.len()).step_by(thinned(4)) {
+        for len in (0..bytes.len()).step_by(thinned(9)) {
             match read(&bytes[..len]) {
                 Ok(_) => assert!(judge(&bytes[..len])),
                 Err(error) => assert!(error.offset() <= len as u64, "{error} at {}", error.place()),
@@ -27,7 +27,7 @@ fn every_truncation() {
 /// A larger file, each byte with a few values.
 #[test]
 fn every_byte_of_a_program() {
-    every_value(&["pte/linear.pte"], thinned(15), |byte| {
+    every_value(&["pte/linear.pte"], thinned(31), |byte| {
         vec![0, 1, 4, 0x7f, 0x80, 0xff, byte ^ 1, byte ^ 0x80]
     });
 }
@@ -35,14 +35,14 @@ fn every_byte_of_a_program() {
 /// The smallest program, each byte with each of its 256 values.
 #[test]
 fn every_value_of_every_byte() {
-    every_value(&["pte/dyn_nonzero.pte"], 1, |_| all_values());
+    every_value(&["pte/dyn_nonzero.pte"], thinned(3), |_| all_values());
 }
 
 /// The smallest data file with a tensor, of the current and the legacy layout.
 #[test]
 fn every_value_of_every_byte_of_data() {
     let names = ["ptd/ptd_basic.ptd", "ptd/v0.6.0_ptd_direct_16.ptd"];
-    every_value(&names, 1, |_| all_values());
+    every_value(&names, thinned(3), |_| all_values());
 }
 
 fn all_values() -> Vec<u8> {
@@ -50,7 +50,7 @@ fn all_values() -> Vec<u8> {
 }
 
 fn every_value(names: &[&str], step: usize, values: fn(u8) -> Vec<u8>) {
-    let enough = 1000 / thinned(20);
+    let enough = 1000 / thinned(60);
     for name in names {
         let data = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("tests/data");
         let mut bytes = fs::read(data.join(name)).unwrap();
