@@ -12,9 +12,10 @@ use rayon::prelude::*;
 
 use super::Common;
 use super::config::ConfigArguments;
+use super::format::{Format, Formats};
 use super::identity::identity;
 use super::input::{self, Bytes, Input, Streams};
-use super::output::{Content, Output, refuse_one_file};
+use super::output::{Output, refuse_one_file};
 use super::problem::{Problem, Status, note};
 use super::refusal;
 use super::text::{count as counted, links_note, name_of, wide};
@@ -64,12 +65,8 @@ pub(super) struct Check {
     /// Files and folders, or - for standard input.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Output format.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: OutputFormat,
-    /// Short for --format json.
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
+    #[command(flatten)]
+    pub(super) format: Format<CheckFormat>,
     /// Show only files with an Error, and broken ones.
     #[arg(long)]
     failures_only: bool,
@@ -100,10 +97,14 @@ pub(super) struct Check {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum OutputFormat {
+pub(super) enum CheckFormat {
     Text,
     Json,
     Sarif,
+}
+
+impl Formats for CheckFormat {
+    const JSON: Self = Self::Json;
 }
 
 /// The settings of a check.
@@ -125,11 +126,6 @@ struct DataFiles<'d> {
 }
 
 impl Check {
-    /// Whether the output is a JSON document of this project.
-    pub(super) fn is_json(&self) -> bool {
-        self.json || self.format == OutputFormat::Json
-    }
-
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let baseline = ("--write-baseline", self.write_baseline.as_deref());
         refuse_one_file(("-o", common.output.as_deref()), baseline)?;
@@ -326,16 +322,16 @@ impl Check {
         files: &[PathBuf],
         common: &Common,
     ) -> Result<(), Problem> {
-        let format = if self.json { OutputFormat::Json } else { self.format };
-        let content = if format == OutputFormat::Text { Content::Text } else { Content::Plain };
-        let out = Output::beside(common.output.as_deref(), content, files)?.with_answer();
+        let format = self.format.chosen();
+        let out =
+            Output::beside(common.output.as_deref(), self.format.content(), files)?.with_answer();
         out.finish_with(|out| match format {
-            OutputFormat::Text => {
+            CheckFormat::Text => {
                 show::write(checked, out)?;
                 Ok(summary.write(out)?)
             }
-            OutputFormat::Json => out.json(&CheckDocument::new(checked)),
-            OutputFormat::Sarif => {
+            CheckFormat::Json => out.json(&CheckDocument::new(checked)),
+            CheckFormat::Sarif => {
                 let paths = addresses.iter().map(|path| path.as_os_str().as_encoded_bytes());
                 out.json(&sarif(checked, &paths.collect::<Vec<_>>()))
             }

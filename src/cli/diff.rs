@@ -13,8 +13,9 @@ use pte::quoted::UntrustedString;
 use pte::{File, Handle, OpenError};
 
 use super::Common;
+use super::format::{Format, Formats};
 use super::input::{self, Bytes, Input};
-use super::output::{Content, Output};
+use super::output::Output;
 use super::problem::{Problem, Status};
 use super::text::{count, grouped};
 
@@ -76,22 +77,22 @@ pub(super) struct Diff {
     /// Ignore differences of this class, such as memory-plan or header.
     #[arg(long, value_name = "CLASS", value_parser = classes())]
     ignore: Vec<String>,
-    /// The format of the output.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: OutputFormat,
-    /// Short for --format json.
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
+    #[command(flatten)]
+    pub(super) format: Format<DiffFormat>,
     /// The most differences of each class in text and markdown.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     most: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum OutputFormat {
+pub(super) enum DiffFormat {
     Text,
     Json,
     Markdown,
+}
+
+impl Formats for DiffFormat {
+    const JSON: Self = Self::Json;
 }
 
 /// The names of the two files, and the report.
@@ -107,19 +108,14 @@ struct Found<'f> {
 }
 
 impl Diff {
-    /// Whether the output is JSON.
-    pub(super) fn is_json(&self) -> bool {
-        self.json || self.format == OutputFormat::Json
-    }
-
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
         let data = self.with.iter().chain(&self.with_before).chain(&self.with_after);
         let paths: Vec<PathBuf> =
             [&self.before, &self.after].into_iter().chain(data).cloned().collect();
         input::once(&paths)?;
-        let format = if self.json { OutputFormat::Json } else { self.format };
-        let content = if format == OutputFormat::Text { Content::Text } else { Content::Plain };
-        let out = Output::beside(common.output.as_deref(), content, &paths)?.with_answer();
+        let format = self.format.chosen();
+        let out =
+            Output::beside(common.output.as_deref(), self.format.content(), &paths)?.with_answer();
         let open = |path: &PathBuf| Input::open(path, &common.limits());
         let all = |paths: &[PathBuf]| paths.iter().map(open).collect::<Result<Vec<_>, _>>();
         let (before, after) = (open(&self.before)?, open(&self.after)?);
@@ -159,9 +155,9 @@ impl Diff {
             most: self.most,
         };
         out.finish_with(|out| match format {
-            OutputFormat::Json => out.json(&DiffDocument::new(&before.name, &after.name, &report)),
-            OutputFormat::Text => Ok(screen::show(&found, out)?),
-            OutputFormat::Markdown => Ok(markdown::show(&found, out)?),
+            DiffFormat::Json => out.json(&DiffDocument::new(&before.name, &after.name, &report)),
+            DiffFormat::Text => Ok(screen::show(&found, out)?),
+            DiffFormat::Markdown => Ok(markdown::show(&found, out)?),
         })?;
         Ok(match report.verdict {
             Verdict::Identical | Verdict::Same => Status::Good,

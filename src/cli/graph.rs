@@ -17,6 +17,7 @@ use pte::quoted::{Untrusted, UntrustedString};
 use pte::schema::program::view::{ExecutionPlan, InstructionArguments};
 
 use super::Common;
+use super::format::{Format, Formats};
 use super::input::{Input, Readable};
 use super::output::{Content, Output};
 use super::problem::{Problem, Status};
@@ -74,12 +75,8 @@ pub(super) struct Graph {
     /// Only this method.
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
-    /// How to draw it.
-    #[arg(long, value_name = "FORMAT", default_value = "dot")]
-    format: Format,
-    /// Short for --format json.
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
+    #[command(flatten)]
+    pub(super) format: Format<GraphFormat>,
     /// Draw this instruction, what it depends on, and what depends on it: its number in the picture.
     #[arg(long, value_name = "N", conflicts_with_all = ["from", "to"])]
     around: Option<At>,
@@ -119,12 +116,17 @@ pub(super) struct Graph {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+pub(super) enum GraphFormat {
     Dot,
     Mermaid,
     Json,
     /// The graph collection that Model Explorer opens: of any file, with all delegates open.
     ModelExplorer,
+}
+
+impl Formats for GraphFormat {
+    const DEFAULT: &'static str = "dot";
+    const JSON: Self = Self::Json;
 }
 
 /// An instruction as an argument: its index, with the index of its chain in front unless that is 0.
@@ -178,14 +180,9 @@ impl fmt::Display for Id {
 }
 
 impl Graph {
-    /// Whether the output is JSON.
-    pub(super) fn is_json(&self) -> bool {
-        self.json || self.format == Format::Json
-    }
-
     /// Whether the output is for Model Explorer.
     pub(super) fn is_explorer(&self) -> bool {
-        self.format == Format::ModelExplorer || self.overlay.is_some()
+        self.format.chosen() == GraphFormat::ModelExplorer || self.overlay.is_some()
     }
 
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
@@ -204,7 +201,7 @@ impl Graph {
         let File::Pte(pte) = &file else {
             return Err(input.absent("this is a .ptd, which has no methods".into()));
         };
-        let format = if self.json { Format::Json } else { self.format };
+        let format = self.format.chosen();
         let mut document = GraphDocument::new(&input.name, pte);
         document.method.clone_from(&self.method);
         document.shown = self.shown(format);
@@ -216,15 +213,15 @@ impl Graph {
         let inputs = core::slice::from_ref(&self.file);
         let out = Output::beside(common.output.as_deref(), Content::Plain, inputs)?;
         out.finish_with(|out| match format {
-            Format::Dot => draw(&document, &mut dot::Dot(out)),
-            Format::Mermaid => draw(&document, &mut mermaid::Mermaid(out)),
-            Format::Json | Format::ModelExplorer => out.json_rows(&document),
+            GraphFormat::Dot => draw(&document, &mut dot::Dot(out)),
+            GraphFormat::Mermaid => draw(&document, &mut mermaid::Mermaid(out)),
+            GraphFormat::Json | GraphFormat::ModelExplorer => out.json_rows(&document),
         })?;
         Ok(Status::Good)
     }
 
     /// Returns the options with which each method is drawn.
-    fn shown(&self, format: Format) -> DrawOptions {
+    fn shown(&self, format: GraphFormat) -> DrawOptions {
         let part = match (self.around, self.from, self.to) {
             (Some(At(place)), ..) => Some(Excerpt::Around { place, depth: self.depth }),
             (None, None, None) => None,
@@ -234,8 +231,8 @@ impl Graph {
             }
         };
         let mut shown = DrawOptions::default();
-        shown.folds_constants = format != Format::Json && !self.constants;
-        shown.folds_order = format != Format::Json;
+        shown.folds_constants = format != GraphFormat::Json && !self.constants;
+        shown.folds_order = format != GraphFormat::Json;
         shown.hides_views = self.simplify;
         shown.part = part;
         shown
@@ -246,7 +243,7 @@ impl Graph {
     fn admit(
         &self,
         input: &Input,
-        format: Format,
+        format: GraphFormat,
         document: &GraphDocument<'_>,
     ) -> Result<(), Problem> {
         if let Some(method) = &self.method {
@@ -265,7 +262,7 @@ impl Graph {
                 instructions = graph.shown_count();
             }
         }
-        if format != Format::Json
+        if format != GraphFormat::Json
             && let Some(payloads) = &document.payloads
             && instructions <= self.max_instructions
         {
@@ -278,7 +275,7 @@ impl Graph {
                 }
             }
         }
-        if format != Format::Json && instructions.max(methods) > self.max_instructions {
+        if format != GraphFormat::Json && instructions.max(methods) > self.max_instructions {
             let shown = |count| grouped(text::wide(count));
             let what = if self.payloads { "node" } else { "instruction" };
             return Err(input.absent(format!(

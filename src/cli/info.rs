@@ -13,13 +13,14 @@ use pte::summary::{
 };
 use pte::tensors::datatype_name;
 
+use super::Common;
 use super::columns::paragraph;
+use super::format::Format;
 use super::input::{self, Bytes, Input, Streams};
 use super::output::Output;
 use super::problem::{BOLD, DIM, NAME, Problem, Status, WARNING};
 use super::refusal::Refusals;
 use super::text::{self, bar, count, grouped, name, name_of, wide};
-use super::{Common, Format};
 
 /// Summarize files on one screen
 ///

@@ -34,6 +34,7 @@ mod edit;
 #[cfg(not(target_family = "wasm"))]
 mod embed;
 mod extract;
+mod format;
 mod grammar;
 mod graph;
 mod identity;
@@ -267,33 +268,6 @@ enum Color {
     Auto,
     Always,
     Never,
-}
-
-/// The output format of a verb.
-#[derive(Debug, Args)]
-struct Format {
-    /// Output format.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: OutputFormat,
-    /// Short for --format json.
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum OutputFormat {
-    Text,
-    Json,
-}
-
-impl Format {
-    fn is_json(&self) -> bool {
-        self.json || self.format == OutputFormat::Json
-    }
-
-    fn content(&self) -> output::Content {
-        if self.is_json() { output::Content::Plain } else { output::Content::Text }
-    }
 }
 
 impl Common {

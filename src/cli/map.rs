@@ -16,9 +16,10 @@ use self::byte::Byte;
 use self::page::PageModel;
 use super::Common;
 use super::columns::Width;
+use super::format::{Format, Formats};
 use super::input::{self, Readable};
 use super::other::{AnyInput, OtherInput};
-use super::output::{Content, Output};
+use super::output::Output;
 use super::problem::{BOLD, DIM, NAME, Problem, Status};
 use super::refusal;
 use super::text::{count, grouped, name, wide};
@@ -64,52 +65,42 @@ pub(super) struct MapFile {
     /// most 500,000 ranges.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     depth: Option<u32>,
-    /// Output format.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: OutputFormat,
-    /// Short for --format json.
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
+    #[command(flatten)]
+    pub(super) format: Format<MapFormat>,
     /// Short for --format html.
     #[arg(long, conflicts_with_all = ["format", "json", "at"])]
     html: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum OutputFormat {
+pub(super) enum MapFormat {
     Text,
     Json,
     /// A self-contained page for a browser.
     Html,
 }
 
+impl Formats for MapFormat {
+    const JSON: Self = Self::Json;
+}
+
 impl MapFile {
     /// Returns whether the output is a page, which has what several verbs show.
     pub(super) fn is_page(&self) -> bool {
-        self.html || self.format == OutputFormat::Html
-    }
-
-    /// Returns whether the output is JSON.
-    pub(super) fn is_json(&self) -> bool {
-        self.json || self.format == OutputFormat::Json
+        self.html || self.format.chosen() == MapFormat::Html
     }
 
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
-        let format = match (self.json, self.html) {
-            (true, _) => OutputFormat::Json,
-            (_, true) => OutputFormat::Html,
-            _ => self.format,
-        };
-        if self.at.is_some() && format == OutputFormat::Html {
+        let format = if self.html { MapFormat::Html } else { self.format.chosen() };
+        if self.at.is_some() && format == MapFormat::Html {
             return Err(Problem::Usage("--at cannot be combined with --html".into()));
         }
         input::once(&self.files)?;
-        if self.files.len() > 1 && (self.at.is_some() || format == OutputFormat::Html) {
+        if self.files.len() > 1 && (self.at.is_some() || format == MapFormat::Html) {
             let message = "a page, and --at, are of one file: name one";
             return Err(Problem::Usage(message.into()));
         }
-        let content = if format == OutputFormat::Text { Content::Text } else { Content::Plain };
-        let out = Output::beside(common.output.as_deref(), content, &self.files)?;
+        let out = Output::beside(common.output.as_deref(), self.format.content(), &self.files)?;
         out.finish_with(|out| {
             let (mut status, mut shown) = (Status::Good, 0usize);
             for path in &self.files {
@@ -119,7 +110,7 @@ impl MapFile {
                     Err(Problem::Closed) => return Err(Problem::Closed),
                     Err(problem) => {
                         status = status.max(problem.report());
-                        if format == OutputFormat::Json {
+                        if format == MapFormat::Json {
                             refusal::write_into(out, &problem)?;
                         }
                     }
@@ -133,7 +124,7 @@ impl MapFile {
     fn show(
         &self,
         path: &Path,
-        format: OutputFormat,
+        format: MapFormat,
         common: &Common,
         (out, shown): (&mut Output, usize),
     ) -> Result<(), Problem> {
@@ -142,7 +133,7 @@ impl MapFile {
             AnyInput::Other(other) => return self.other(&other, format, (out, shown)),
         };
         let payloads = input.payloads_with_parts(&common.limits())?;
-        if format == OutputFormat::Html {
+        if format == MapFormat::Html {
             // A page is sent to others, who need not know the folders of this disk.
             let name = input.name.raw().rsplit(['/', std::path::MAIN_SEPARATOR]).next();
             input.name = name.unwrap_or_default().into();
@@ -161,11 +152,11 @@ impl MapFile {
             return byte.write(format, out);
         }
         #[cfg(target_family = "wasm")]
-        if format == OutputFormat::Html {
+        if format == MapFormat::Html {
             return Err(Problem::Usage("this build of the command has no --html".into()));
         }
         #[cfg(not(target_family = "wasm"))]
-        if format == OutputFormat::Html {
+        if format == MapFormat::Html {
             // The map is dropped before the page makes another one, since memory is reserved for one only.
             let pieces = || Map::in_detail_with_payloads(&file, &payloads).pieces().len();
             let nesting = self.nesting(pieces, &*input)?;
@@ -189,10 +180,10 @@ impl MapFile {
     fn other(
         &self,
         other: &OtherInput,
-        format: OutputFormat,
+        format: MapFormat,
         (out, shown): (&mut Output, usize),
     ) -> Result<(), Problem> {
-        if format == OutputFormat::Html {
+        if format == MapFormat::Html {
             return Err(other.absent("a page is of a .pte or a .ptd; leave --html out".into()));
         }
         if let Some(Offset(at)) = self.at {
@@ -235,13 +226,13 @@ fn write_rows(
     input: &dyn Readable,
     bytes: u64,
     rows: &Ranges<'_, '_>,
-    format: OutputFormat,
+    format: MapFormat,
     (out, shown): (&mut Output, usize),
 ) -> Result<(), Problem> {
     // All names are charged before the first row is written.
     rows.charge_names(|name| input.name_again(Some(name)))?;
     let path = input.name();
-    if format == OutputFormat::Json {
+    if format == MapFormat::Json {
         return out.json(&MapDocument::new(path, bytes, rows));
     }
     if shown > 0 {

@@ -16,6 +16,7 @@ use pte::{File, Limits};
 use self::method::Method;
 use super::Common;
 use super::config::ConfigArguments;
+use super::format::{Format, Formats};
 use super::input::{self, Input, Readable, plans};
 use super::output::{Content, Output};
 use super::problem::{Problem, Status, bad_news, note};
@@ -104,25 +105,25 @@ pub(super) struct Memory {
     /// pool that is shown.
     #[arg(long, value_name = "BITS")]
     bits: Option<Bits>,
-    /// Output format.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: MemoryFormat,
-    /// Short for --format json.
-    #[arg(long, conflicts_with_all = ["format", "svg"])]
-    json: bool,
+    #[command(flatten)]
+    pub(super) format: Format<MemoryFormat>,
     /// Short for --format svg.
-    #[arg(long, conflicts_with = "format")]
+    #[arg(long, conflicts_with_all = ["format", "json"])]
     svg: bool,
     #[command(flatten)]
     config: ConfigArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum MemoryFormat {
+pub(super) enum MemoryFormat {
     Text,
     Json,
     /// The picture of each arena.
     Svg,
+}
+
+impl Formats for MemoryFormat {
+    const JSON: Self = Self::Json;
 }
 
 /// The width of a pointer.
@@ -186,17 +187,8 @@ struct Subject<'f> {
 }
 
 impl Memory {
-    /// Whether the output is JSON.
-    pub(super) fn is_json(&self) -> bool {
-        self.format() == MemoryFormat::Json
-    }
-
     fn format(&self) -> MemoryFormat {
-        match (self.json, self.svg) {
-            (true, _) => MemoryFormat::Json,
-            (_, true) => MemoryFormat::Svg,
-            _ => self.format,
-        }
+        if self.svg { MemoryFormat::Svg } else { self.format.chosen() }
     }
 
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
@@ -210,7 +202,7 @@ impl Memory {
         let mut judge = Judge { budgets: &budgets, met: Vec::new(), over: 0, quiet: common.quiet };
         let open = |path: &Path| self.open(path, !budgets.is_empty(), common);
         let status = out.finish_with(|out| {
-            refusal::show_each(&self.files, self.is_json(), out, open, |file, out| {
+            refusal::show_each(&self.files, self.format.is_json(), out, open, |file, out| {
                 self.show(file, out, &mut judge)
             })
         })?;

@@ -12,9 +12,10 @@ use pte::tensors::datatype_name;
 use pte::{File, Limits};
 
 use super::Common;
+use super::format::{Format, Formats};
 use super::input::{self, Input, Readable};
 use super::kernels::KernelList;
-use super::output::{Content, Output};
+use super::output::Output;
 use super::problem::{BOLD, DIM, NAME, Problem, Status};
 use super::refusal::Refusals;
 use super::text::{self, count as counted, grouped, name, wide};
@@ -56,38 +57,33 @@ pub(super) struct Ops {
     /// Only this method.
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
-    /// Output format.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: OutputFormat,
-    /// Short for --format json.
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
+    #[command(flatten)]
+    pub(super) format: Format<OpsFormat>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum OutputFormat {
+pub(super) enum OpsFormat {
     Text,
     Json,
     Yaml,
 }
 
-impl Ops {
-    /// Whether the output is JSON.
-    pub(super) fn is_json(&self) -> bool {
-        self.json || self.format == OutputFormat::Json
-    }
+impl Formats for OpsFormat {
+    const JSON: Self = Self::Json;
+}
 
+impl Ops {
     pub(super) fn run(&self, common: &Common) -> Result<Status, Problem> {
-        let format = if self.json { OutputFormat::Json } else { self.format };
+        let format = self.format.chosen();
         let against = self.against.iter().flat_map(|list| list.files(NEWEST));
         let inputs: Vec<_> = self.files.iter().chain(against).cloned().collect();
         input::once(&inputs)?;
-        if format == OutputFormat::Yaml && self.against.is_some() {
+        if format == OpsFormat::Yaml && self.against.is_some() {
             let message = "--format yaml and --against cannot be combined";
             return Err(Problem::Usage(message.into()));
         }
-        let content = if format == OutputFormat::Text { Content::Text } else { Content::Plain };
-        let out = Output::beside(common.output.as_deref(), content, &inputs)?.with_answer();
+        let out =
+            Output::beside(common.output.as_deref(), self.format.content(), &inputs)?.with_answer();
         let list = self.against.as_ref().map(|list| list.read(NEWEST)).transpose()?;
         let report = self.method.as_ref().map(UsageReport::of_method);
         let (mut report, mut refused) = (report.unwrap_or_default(), Refusals::default());
@@ -98,7 +94,7 @@ impl Ops {
             }
         }
         // Without the operators of a broken file, the list would be incomplete.
-        if format == OutputFormat::Yaml && status != Status::Good {
+        if format == OpsFormat::Yaml && status != Status::Good {
             return Ok(status);
         }
         let lacks = |list: &SelectedOperators| {
@@ -108,10 +104,10 @@ impl Ops {
             status = status.max(Status::BadNews);
         }
         out.finish_with(|out| match (format, &list) {
-            (OutputFormat::Json, list) => out.json(&refused.beside(report.document(list.as_ref()))),
-            (OutputFormat::Yaml, _) => Ok(report.write_yaml(out)?),
-            (OutputFormat::Text, Some(list)) => Ok(show_missing(&report, list, out)?),
-            (OutputFormat::Text, None) => Ok(show(&report, out)?),
+            (OpsFormat::Json, list) => out.json(&refused.beside(report.document(list.as_ref()))),
+            (OpsFormat::Yaml, _) => Ok(report.write_yaml(out)?),
+            (OpsFormat::Text, Some(list)) => Ok(show_missing(&report, list, out)?),
+            (OpsFormat::Text, None) => Ok(show(&report, out)?),
         })?;
         Ok(status)
     }

@@ -10,12 +10,13 @@ use pte::quoted::UntrustedString;
 use pte::schema::program::view::ExecutionPlan;
 use pte::{File, ForeignFormat, Limits};
 
+use super::format::Format;
 use super::input::{self, Bytes, Input, Readable, Streams};
 use super::output::Output;
 use super::problem::{BOLD, DIM, NAME, Problem, Status};
 use super::size::share;
 use super::text::{bar, count, grouped, name, name_of, wide};
-use super::{Common, Format, refusal};
+use super::{Common, refusal};
 
 /// Show the time that methods and operators took
 ///

@@ -6,10 +6,11 @@ use clap::Args;
 use pte::check::{NEWEST_VERSION, Preset, RuleDocument, RuleRecord, RulesDocument};
 use pte::quoted::Untrusted;
 
+use super::Common;
 use super::columns::paragraph;
+use super::format::Format;
 use super::output::Output;
 use super::problem::{BOLD, DIM, ERROR, NOTE, Problem, Status, WARNING};
-use super::{Common, Format};
 
 /// List every rule
 #[derive(Debug, Args)]

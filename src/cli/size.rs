@@ -8,14 +8,15 @@ use clap::Args;
 use pte::map::{Growth, Map, SizeDocument, SizeTree, StoredFile};
 use pte::tensors::ModuleTree;
 
+use super::Common;
 use super::config::ConfigArguments;
+use super::format::Format;
 use super::input::{self, Readable};
 use super::other::AnyInput;
 use super::output::Output;
 use super::problem::{BOLD, DIM, NAME, Problem, Status, bad_news};
 use super::refusal::Refusals;
 use super::text::{self, bar, grouped, name, wide};
-use super::{Common, Format};
 use duplicates::StoredFiles;
 
 mod duplicates;

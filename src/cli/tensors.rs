@@ -19,12 +19,13 @@ use pte::{File, ForeignFormat};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use super::format::Format;
 use super::input::{Bytes, Input, Readable, Streams};
 use super::other::{AnyInput, OtherInput};
 use super::output::Output;
 use super::problem::{BOLD, DIM, ERROR, NAME, Problem, Status, note};
 use super::text::name_of;
-use super::{Common, Format, input, json, refusal, text};
+use super::{Common, input, json, refusal, text};
 
 /// List every tensor and named blob
 ///

@@ -90,7 +90,7 @@ macro_rules! verbs {
 
 verbs! {
     info: Info(info::Info) takes [Limits Stream Remote], memory 24, json info.format.is_json();
-    check: Check(check::Check) takes [Limits Stream Findings Remote], memory 16, json check.is_json();
+    check: Check(check::Check) takes [Limits Stream Findings Remote], memory 16, json check.format.is_json();
     #[cfg(feature = "scan")]
     scan: Scan(scan::ScanFiles) takes [Limits Remote], memory 16;
     dump: Dump(dump::Dump) takes [Limits Stream Remote], memory if dump.container { 24 } else { 6 };
@@ -98,13 +98,13 @@ verbs! {
     build: Build(build::Build) takes [Limits Stream], memory 36;
     tensors: Tensors(tensors::Tensors) takes [Limits Stream Remote], memory 24, json tensors.format.is_json();
     size: Size(size::Size) takes [Limits Stream Remote], memory 24, json size.format.is_json();
-    memory: Memory(memory::Memory) takes [Limits Stream Remote], memory 32, json memory.is_json();
+    memory: Memory(memory::Memory) takes [Limits Stream Remote], memory 32, json memory.format.is_json();
     profile: Profile(profile::ShowProfile) takes [Limits Stream], memory 24, json profile.format.is_json();
-    map: Map(map::MapFile) takes [Limits Stream Remote], memory if map.is_page() { 40 } else { 32 }, json map.is_json();
-    ops: Ops(ops::Ops) takes [Limits Stream Remote], memory 24, json ops.is_json();
+    map: Map(map::MapFile) takes [Limits Stream Remote], memory if map.is_page() { 40 } else { 32 }, json map.format.is_json();
+    ops: Ops(ops::Ops) takes [Limits Stream Remote], memory 24, json ops.format.is_json();
     graph: Graph(graph::Graph) takes [Limits Stream Remote],
-        memory if graph.is_explorer() { 128 } else { 16 }, json graph.is_json();
-    diff: Diff(diff::Diff) takes [Limits Stream Remote], memory 24, json diff.is_json();
+        memory if graph.is_explorer() { 128 } else { 16 }, json graph.format.is_json();
+    diff: Diff(diff::Diff) takes [Limits Stream Remote], memory 24, json diff.format.is_json();
     extract: Extract(extract::Extract) takes [Limits Stream Remote], memory 24;
     #[cfg(not(target_family = "wasm"))]
     edit: Edit(edit::Edit) takes [Limits Stream], memory if edit.externalizes() { 48 } else { 36 };

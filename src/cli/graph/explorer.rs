@@ -8,7 +8,7 @@ use pte::graph::GraphDocument;
 use pte::profile::Profile;
 use pte::{File, ForeignFormat};
 
-use super::{Format, Graph};
+use super::{Graph, GraphFormat};
 use crate::Common;
 use crate::input::{Bytes, Input, Readable, Streams};
 use crate::output::{Content, Output};
@@ -81,9 +81,9 @@ impl Graph {
             File::Pte(pte) => {
                 let mut graph = GraphDocument::new(&name, pte);
                 graph.method.clone_from(&self.method);
-                graph.shown = self.shown(Format::Json);
+                graph.shown = self.shown(GraphFormat::Json);
                 graph.shown.folds_order = true;
-                self.admit(&input, Format::Json, &graph)?;
+                self.admit(&input, GraphFormat::Json, &graph)?;
                 document = document.with_method(self.method.as_deref()).showing(graph.shown);
                 if !modules.can_be_of(pte) {
                     let message = "the ETRecord is of another program: it has other methods, or more instructions";

@@ -10,7 +10,7 @@ use pte::payload::PayloadContents;
 use pte::quoted::UntrustedString;
 use serde::Serialize;
 
-use super::OutputFormat;
+use super::MapFormat;
 use crate::input::Readable;
 use crate::json;
 use crate::output::Output;
@@ -101,9 +101,9 @@ impl<'a> Byte<'a> {
     }
 
     /// Writes the byte as a document or in words.
-    pub(super) fn write(&self, format: OutputFormat, out: &mut Output) -> Result<(), Problem> {
+    pub(super) fn write(&self, format: MapFormat, out: &mut Output) -> Result<(), Problem> {
         match format {
-            OutputFormat::Json => out.json(&self.document()),
+            MapFormat::Json => out.json(&self.document()),
             _ => Ok(self.show(out)?),
         }
     }
