@@ -4,7 +4,8 @@
 ///
 /// Each reader of the declaration is a separate macro, next to the code that uses its output.
 /// `desc!` emits static descriptions, `view!` typed accessors, `node!` the views as nodes for the
-/// writer, and `model!` plain structs.
+/// writer, and `model!` plain structs. A declaration that begins with `views;` is of tables that are only read: they
+/// have structs with the feature `arbitrary` alone.
 ///
 /// Generated documentation has the name of each item, the slot of each field and the number of each
 /// value. A doc comment in the declaration adds what these do not say.
@@ -30,14 +31,16 @@
 /// ```
 #[macro_export]
 macro_rules! schema {
+    (views; $($declaration:tt)*) => { $crate::schema! { @ __read_only $($declaration)* } };
     (
+        @ $readers:ident
         $( root $Root:tt $identifier:tt $extension:tt $namespace:tt; )?
         enums: $( $(#$em:tt)* enum $E:tt: $P:tt $values:tt )*
         $( structs: $( $(#$sm:tt)* struct $ST:tt $field:tt )* )?
         unions: $( $(#$um:tt)* union $U:tt $members:tt )*
         tables: $( $(#$tm:tt)* table $T:tt $fields:tt $( also $( $Same:tt ),+; )? )*
     ) => {
-        $crate::__readers! {
+        $crate::$readers! {
             $( root $Root $identifier $extension $namespace; )?
             enums: $( $(#$em)* enum $E: $P $values )*
             $( structs: $( $(#$sm)* struct $ST $field )* )?
@@ -45,6 +48,7 @@ macro_rules! schema {
             tables: $( $(#$tm)* table $T $fields $( $( table $Same $fields )+ )? )*
         }
     };
+    ($($declaration:tt)*) => { $crate::schema! { @ __readers $($declaration)* } };
 }
 
 /// Gives a declaration, with the fields of each table, to its readers.
@@ -52,21 +56,58 @@ macro_rules! schema {
 #[doc(hidden)]
 macro_rules! __readers {
     ($($declaration:tt)*) => {
-        $crate::desc::declare::desc! { $($declaration)* }
-        $crate::view::declare::view! { $($declaration)* }
+        $crate::__views! { $($declaration)* }
         $crate::__structs! { $($declaration)* }
     };
 }
 
-/// Emits what needs `alloc`.
+/// Gives a declaration that begins with `views;` to its readers. Structs are half of what is emitted.
+#[cfg(feature = "arbitrary")]
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __read_only {
+    ($($declaration:tt)*) => { $crate::__readers! { $($declaration)* } };
+}
+
+#[cfg(not(feature = "arbitrary"))]
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __read_only {
+    ($($declaration:tt)*) => { $crate::__views! { $($declaration)* } };
+}
+
+/// Gives a declaration to the readers that emit no structs.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __views {
+    ($($declaration:tt)*) => {
+        $crate::desc::declare::desc! { $($declaration)* }
+        $crate::view::declare::view! { $($declaration)* }
+        $crate::__nodes! { $($declaration)* }
+    };
+}
+
+/// Emits the views as nodes, which needs `alloc`.
+#[cfg(feature = "alloc")]
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __nodes {
+    ($($declaration:tt)*) => { $crate::node::declare::node! { $($declaration)* } };
+}
+
+#[cfg(not(feature = "alloc"))]
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __nodes {
+    ($($declaration:tt)*) => {};
+}
+
+/// Emits the structs, which need `alloc`.
 #[cfg(feature = "alloc")]
 #[macro_export]
 #[doc(hidden)]
 macro_rules! __structs {
-    ($($declaration:tt)*) => {
-        $crate::node::declare::node! { $($declaration)* }
-        $crate::model::declare::model! { $($declaration)* }
-    };
+    ($($declaration:tt)*) => { $crate::model::declare::model! { $($declaration)* } };
 }
 
 #[cfg(not(feature = "alloc"))]

@@ -4,6 +4,7 @@
 use pte_flat::schema;
 
 schema! {
+    views;
     root EnnExecuTorchOptions b"EETO" "eeto" "enn_option";
 
     enums:

@@ -4,6 +4,7 @@ use crate::scalar::ScalarType;
 use pte_flat::schema;
 
 schema! {
+    views;
     root ETDump b"ED00" "etdp" "etdump";
 
     enums:

@@ -5,6 +5,7 @@
 use pte_flat::schema;
 
 schema! {
+    views;
     root MLXGraph b"\0\0\0\0" "mlx" "mlx_delegate";
 
     enums:

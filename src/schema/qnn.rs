@@ -6,6 +6,7 @@
 use pte_flat::schema;
 
 schema! {
+    views;
     root QnnExecuTorchOptions b"\0\0\0\0" "qnn" "qc_compiler_spec";
 
     enums:

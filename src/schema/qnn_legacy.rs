@@ -6,6 +6,7 @@
 use pte_flat::schema;
 
 schema! {
+    views;
     root Options b"\0\0\0\0" "qnn-legacy" "qc_compiler_spec";
 
     enums:

@@ -13,6 +13,7 @@ macro_rules! with_operators {
         tables { $( $tables:tt )* }
     ) => {
         schema! {
+            views;
             root TosaGraph b"TOSA" "tosa" "tosa";
 
             enums:

@@ -5,6 +5,7 @@
 use pte_flat::schema;
 
 schema! {
+    views;
     root ModuleTable b"\0\0\0\0" "vgf" "VGF";
 
     enums:

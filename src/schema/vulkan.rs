@@ -6,6 +6,7 @@
 use pte_flat::schema;
 
 schema! {
+    views;
     root VkGraph b"VK00" "vk" "vkgraph";
 
     enums:

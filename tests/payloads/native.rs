@@ -141,10 +141,8 @@ fn graphs_of_mlx_are_written_and_read() {
     "num_mutable_buffer_tensors":0,"num_temp_tensors":0,"num_values":0,"main_chain_idx":0,
     "init_chain_idx":-1}"#;
     let loaded = load::read(text, &mlx::desc::MLXGraph, &mut load::no_files).unwrap();
-    let graph = mlx::model::MLXGraph::from_object(loaded.clone()).unwrap();
     for layout in &WriterLayout::ALL {
         let tables = write::write(&mlx::desc::SCHEMA, &loaded, &[], layout).unwrap();
-        assert!(write::write(&mlx::desc::SCHEMA, &graph, &[], layout).unwrap() == tables);
         let end = 24 + tables.len() as u64;
         let header = [&[0; 4], &b"MLX0"[..], &end.to_le_bytes(), &[0; 8]].concat();
         let found: serde_json::Value =
