@@ -149,7 +149,7 @@ fn values_of_the_wide_dtypes() {
         (ScalarType::QINT8, -2),
         (ScalarType::QUINT8, 0xfe),
         (ScalarType::QINT32, -2),
-        (ScalarType(21), 0xfe),
+        (ScalarType::BITS8, 0xfe),
         (ScalarType::BITS16, 0xfffe),
         (ScalarType::UINT16, 0xfffe),
         (ScalarType::UINT32, 0xffff_fffe),
@@ -160,13 +160,13 @@ fn values_of_the_wide_dtypes() {
     assert_eq!(read(ScalarType::BOOL, &[0, 1, 2, 255]), [0, 1, 1, 1].map(Element::Int));
 
     let halves = [0x00, 0x3c, 0x00, 0xc0];
-    assert_eq!(read(ScalarType(8), &halves), [Element::Complex(1.0, -2.0)]);
+    assert_eq!(read(ScalarType::COMPLEX_HALF, &halves), [Element::Complex(1.0, -2.0)]);
     let floats = [1.5_f32, -2.5].map(f32::to_le_bytes).concat();
     assert_eq!(read(ScalarType::FLOAT, &floats), [1.5, -2.5].map(Element::Float));
-    assert_eq!(read(ScalarType(9), &floats), [Element::Complex(1.5, -2.5)]);
+    assert_eq!(read(ScalarType::COMPLEX_FLOAT, &floats), [Element::Complex(1.5, -2.5)]);
     let doubles = [0.1_f64, -1e300].map(f64::to_le_bytes).concat();
     assert_eq!(read(ScalarType::DOUBLE, &doubles), [0.1, -1e300].map(Element::Float));
-    assert_eq!(read(ScalarType(10), &doubles), [Element::Complex(0.1, -1e300)]);
+    assert_eq!(read(ScalarType::COMPLEX_DOUBLE, &doubles), [Element::Complex(0.1, -1e300)]);
 }
 
 #[test]
@@ -319,7 +319,7 @@ fn statistics_of_floats() {
     let parts = [0.0, -0.0, f32::NAN, 0.0, 1.0, inf, inf, f32::NAN, 0.0, 1.0];
     let bytes = parts.map(f32::to_le_bytes).concat();
     let expected = Stats { count: 5, zeros: 1, nans: 2, infs: 2, ..nothing };
-    assert_eq!(Stats::of(ScalarType(9), &bytes), Some(expected));
+    assert_eq!(Stats::of(ScalarType::COMPLEX_FLOAT, &bytes), Some(expected));
 }
 
 #[test]

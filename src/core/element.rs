@@ -65,7 +65,9 @@ fn visit<'a, V: Visitor<'a>>(scalar_type: ScalarType, bytes: &'a [u8], to: V) ->
     let float = |bytes| f64::from(f32::from_le_bytes(bytes));
     Some(match scalar_type {
         ScalarType::BOOL => to.ints(ints(bytes, |[byte]| u8::from(byte != 0))),
-        ScalarType::BYTE | ScalarType::QUINT8 | BITS8 => to.ints(ints(bytes, u8::from_le_bytes)),
+        ScalarType::BYTE | ScalarType::QUINT8 | ScalarType::BITS8 => {
+            to.ints(ints(bytes, u8::from_le_bytes))
+        }
         ScalarType::CHAR | ScalarType::QINT8 => to.ints(ints(bytes, i8::from_le_bytes)),
         ScalarType::SHORT => to.ints(ints(bytes, i16::from_le_bytes)),
         ScalarType::INT | ScalarType::QINT32 => to.ints(ints(bytes, i32::from_le_bytes)),
@@ -74,13 +76,13 @@ fn visit<'a, V: Visitor<'a>>(scalar_type: ScalarType, bytes: &'a [u8], to: V) ->
         ScalarType::UINT32 => to.ints(ints(bytes, u32::from_le_bytes)),
         ScalarType::UINT64 => to.ints(ints(bytes, u64::from_le_bytes)),
 
-        ScalarType::QUINT4X2 | BITS4X2 => {
+        ScalarType::QUINT4X2 | ScalarType::BITS4X2 => {
             to.ints(packed(bytes, |byte| Nibbles::from_bytes(byte).values()))
         }
-        ScalarType::QUINT2X4 | BITS2X4 => {
+        ScalarType::QUINT2X4 | ScalarType::BITS2X4 => {
             to.ints(packed(bytes, |byte| Crumbs::from_bytes(byte).values()))
         }
-        BITS1X8 => to.ints(packed(bytes, |byte| Bits::from_bytes(byte).values())),
+        ScalarType::BITS1X8 => to.ints(packed(bytes, |byte| Bits::from_bytes(byte).values())),
 
         ScalarType::FLOAT8E5M2 => {
             to.floats(floats(bytes, |byte| Float8e5m2::from_bytes(byte).to_f64()))
@@ -101,9 +103,9 @@ fn visit<'a, V: Visitor<'a>>(scalar_type: ScalarType, bytes: &'a [u8], to: V) ->
         ScalarType::FLOAT => to.floats(floats(bytes, float)),
         ScalarType::DOUBLE => to.floats(floats(bytes, f64::from_le_bytes)),
 
-        COMPLEX_HALF => to.complexes(complexes(bytes, half)),
-        COMPLEX_FLOAT => to.complexes(complexes(bytes, float)),
-        COMPLEX_DOUBLE => to.complexes(complexes(bytes, f64::from_le_bytes)),
+        ScalarType::COMPLEX_HALF => to.complexes(complexes(bytes, half)),
+        ScalarType::COMPLEX_FLOAT => to.complexes(complexes(bytes, float)),
+        ScalarType::COMPLEX_DOUBLE => to.complexes(complexes(bytes, f64::from_le_bytes)),
         _ => return None,
     })
 }
@@ -155,12 +157,3 @@ impl<'a> Visitor<'a> for Boxed {
         Box::new(values.map(|(re, im)| Element::Complex(re, im)))
     }
 }
-
-// Codes that have no name in the schema and that the runtime accepts, under the runtime's names.
-const COMPLEX_HALF: ScalarType = ScalarType(8);
-const COMPLEX_FLOAT: ScalarType = ScalarType(9);
-const COMPLEX_DOUBLE: ScalarType = ScalarType(10);
-const BITS1X8: ScalarType = ScalarType(18);
-const BITS2X4: ScalarType = ScalarType(19);
-const BITS4X2: ScalarType = ScalarType(20);
-const BITS8: ScalarType = ScalarType(21);

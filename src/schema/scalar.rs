@@ -60,6 +60,24 @@ schema! {
     tables:
 }
 
+/// Codes that have no name in the schema and that the runtime accepts, under the runtime's names.
+impl ScalarType {
+    /// Two float16: the real and the imaginary part.
+    pub const COMPLEX_HALF: Self = Self(8);
+    /// Two float32.
+    pub const COMPLEX_FLOAT: Self = Self(9);
+    /// Two float64.
+    pub const COMPLEX_DOUBLE: Self = Self(10);
+    /// Eight values of 1 bit.
+    pub const BITS1X8: Self = Self(18);
+    /// Four values of 2 bits.
+    pub const BITS2X4: Self = Self(19);
+    /// Two values of 4 bits.
+    pub const BITS4X2: Self = Self(20);
+    /// 8 bits without a meaning.
+    pub const BITS8: Self = Self(21);
+}
+
 impl ScalarType {
     /// Returns the runtime's name (`runtime/core/portable_type/scalar_type.h`); `None` for a code
     /// that the runtime refuses.

@@ -166,7 +166,7 @@ impl Shape {
         if kind < 2 || self.sizes.is_empty() {
             self.dtype = match random.ratio(1, 6)? {
                 // Complex numbers, of 16 and 32 bits each half.
-                true => *random.choose(&[ScalarType(8), ScalarType(9)])?,
+                true => *random.choose(&[ScalarType::COMPLEX_HALF, ScalarType::COMPLEX_FLOAT])?,
                 false => *random.choose(&DTYPES)?,
             };
             return Ok(());

@@ -4,7 +4,6 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{COMPLEX_DOUBLE, COMPLEX_FLOAT};
 use pte_flat::bytes::wide;
 use pte_schema::scalar::ScalarType;
 
@@ -27,8 +26,8 @@ pub fn descr(scalar_type: ScalarType) -> Option<&'static str> {
         ScalarType::HALF => "<f2",
         ScalarType::FLOAT => "<f4",
         ScalarType::DOUBLE => "<f8",
-        COMPLEX_FLOAT => "<c8",
-        COMPLEX_DOUBLE => "<c16",
+        ScalarType::COMPLEX_FLOAT => "<c8",
+        ScalarType::COMPLEX_DOUBLE => "<c16",
         _ => return None,
     })
 }

@@ -20,15 +20,16 @@ pub(super) const OPAQUE: &[ScalarType] = &[
     ScalarType::QINT32,
     ScalarType::QUINT4X2,
     ScalarType::QUINT2X4,
-    ScalarType(18),
-    ScalarType(19),
-    ScalarType(20),
-    ScalarType(21),
+    ScalarType::BITS1X8,
+    ScalarType::BITS2X4,
+    ScalarType::BITS4X2,
+    ScalarType::BITS8,
     ScalarType::BITS16,
 ];
 
 /// Complex numbers whose parts have 16, 32 and 64 bits.
-pub(super) const COMPLEX: &[ScalarType] = &[ScalarType(8), ScalarType(9), ScalarType(10)];
+pub(super) const COMPLEX: &[ScalarType] =
+    &[ScalarType::COMPLEX_HALF, ScalarType::COMPLEX_FLOAT, ScalarType::COMPLEX_DOUBLE];
 
 /// Dtypes that are complex or have a complex counterpart (`toComplexType`).
 pub(super) const COMPLEXIBLE: &[ScalarType] = &[
@@ -36,9 +37,9 @@ pub(super) const COMPLEXIBLE: &[ScalarType] = &[
     ScalarType::BFLOAT16,
     ScalarType::FLOAT,
     ScalarType::DOUBLE,
-    ScalarType(8),
-    ScalarType(9),
-    ScalarType(10),
+    ScalarType::COMPLEX_HALF,
+    ScalarType::COMPLEX_FLOAT,
+    ScalarType::COMPLEX_DOUBLE,
 ];
 
 pub(super) const REAL_OR_BOOL: &[ScalarType] = &[
