@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::container;
 use super::container::{filled, overlaps};
-use super::named_data::Keys;
+use super::names::Keys;
 use super::report::Findings;
 use super::resolve::rule_of;
 use super::rule::rules;

@@ -30,7 +30,7 @@ mod layout;
 mod linked;
 mod loading;
 mod memory;
-mod named_data;
+mod names;
 mod parallel;
 mod payloads;
 mod plans;
@@ -84,7 +84,7 @@ const BEFORE_PAYLOADS: &[&[&Rule]] = &[
     kernels::RULES,
     dataflow::RULES,
     delegates::RULES,
-    named_data::RULES,
+    names::RULES,
     data_file::RULES,
     external::RULES,
     payloads::RULES,

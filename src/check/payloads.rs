@@ -1,6 +1,6 @@
 //! The payloads of delegates: whether their backend can read them, and what it does with them.
 //!
-//! Payloads of backends without rules are not judged: there are no genuine samples.
+//! Of payloads of other backends, only the structure is proven, where it is known: there are no genuine samples.
 
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;

@@ -4,9 +4,7 @@ use super::constants::Constants;
 use super::external::{ExpectedLayouts, ExternalTensors};
 use super::report::Findings;
 use super::site::Plan;
-use super::{
-    container, data_file, delegates, instructions, layout, memory, named_data, plans, values,
-};
+use super::{container, data_file, delegates, instructions, layout, memory, names, plans, values};
 use pte_core::{File, Ptd, Pte, method};
 
 /// Judges the FlatBuffer of a file, and returns its tensors that request data from a `.ptd`.
@@ -27,7 +25,7 @@ pub(crate) fn judge<'a>(
 
 fn program<'a>(pte: &Pte<'a>, constants: &Constants, out: &mut Findings) -> ExternalTensors<'a> {
     container::check(pte, out);
-    named_data::check(pte, out);
+    names::check(pte, out);
     let mut layouts = ExpectedLayouts::default();
     for (nth, view) in method::distinct(pte) {
         let plan = Plan::new(pte, nth, view).with_constants(constants);

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::report::Findings;
 use super::rule::rules;
 use super::site::Plan;
-use super::{memory, named_data, resolve};
+use super::{memory, names, resolve};
 use pte_core::PathComponent;
 use pte_core::limits::MOST_DIMENSIONS;
 use pte_flat::path;
@@ -326,7 +326,7 @@ fn extra(plan: &Plan<'_, '_>, index: u32, tensor: Tensor<'_>, out: &mut Findings
                     "the tensor's data is external and its name is empty".into()
                 }),
                 Some(key) if key.contains('\0') => {
-                    find(&named_data::KEY_NUL, "fully_qualified_name", &|| {
+                    find(&names::KEY_NUL, "fully_qualified_name", &|| {
                         format!("the name {} holds a NUL", Quoted(key))
                     });
                 }

@@ -20,6 +20,7 @@ use pte::quoted::{Untrusted, UntrustedString};
 mod atomic;
 #[cfg(not(target_family = "wasm"))]
 mod build;
+mod byte_size;
 mod check;
 mod columns;
 #[cfg(not(target_family = "wasm"))]

@@ -15,13 +15,13 @@ use pte::{File, Limits};
 
 use self::method::Method;
 use super::Common;
+use super::byte_size::ByteSize;
 use super::config::ConfigArguments;
 use super::format::{Format, Formats};
 use super::input::{self, Input, Readable, plans};
 use super::output::{Content, Output};
 use super::problem::{Problem, Status, bad_news, note};
 use super::refusal;
-use super::size::Bytes;
 use super::text::{grouped, name};
 
 mod chart;
@@ -160,7 +160,7 @@ fn budget(text: &str) -> Result<Budget, String> {
             (Limited::Arena(id.ok_or_else(wrong)?), size)
         }
     };
-    let Bytes(bytes) = size.parse()?;
+    let ByteSize(bytes) = size.parse()?;
     Ok(Budget { of, bytes })
 }
 

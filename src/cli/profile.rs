@@ -14,8 +14,7 @@ use super::format::Format;
 use super::input::{self, Bytes, Input, Readable, Streams};
 use super::output::Output;
 use super::problem::{BOLD, DIM, NAME, Problem, Status};
-use super::size::share;
-use super::text::{bar, count, grouped, name, name_of, wide};
+use super::text::{bar, count, grouped, name, name_of, share, wide};
 use super::{Common, refusal};
 
 /// Show the time that methods and operators took

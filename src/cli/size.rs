@@ -1,7 +1,6 @@
 //! `pte size`: the size of a file by part.
 
 use core::fmt::{self, Write};
-use core::str::FromStr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -9,6 +8,7 @@ use pte::map::{Growth, Map, SizeDocument, SizeTree, StoredFile};
 use pte::tensors::ModuleTree;
 
 use super::Common;
+use super::byte_size::ByteSize;
 use super::config::ConfigArguments;
 use super::format::Format;
 use super::input::{self, Readable};
@@ -16,7 +16,7 @@ use super::other::AnyInput;
 use super::output::Output;
 use super::problem::{BOLD, DIM, NAME, Problem, Status, bad_news};
 use super::refusal::Refusals;
-use super::text::{self, bar, grouped, name, wide};
+use super::text::{self, bar, grouped, name, percent, share, wide};
 use duplicates::StoredFiles;
 
 mod duplicates;
@@ -50,7 +50,7 @@ pub(super) struct Size {
     against: Option<PathBuf>,
     /// Fail if the file is larger than SIZE: bytes, or with a unit such as kB, MB, KiB, MiB.
     #[arg(long, value_name = "SIZE")]
-    budget: Option<Bytes>,
+    budget: Option<ByteSize>,
     /// The levels of parts that are shown. The default is 3, or all with --against.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     depth: Option<u32>,
@@ -140,10 +140,10 @@ impl Size {
     fn budget(&self, common: &Common) -> Result<Option<u64>, Problem> {
         let config = self.config.read(common)?;
         let Some(text) = config.size.budget.filter(|_| self.budget.is_none()) else {
-            return Ok(self.budget.map(|Bytes(budget)| budget));
+            return Ok(self.budget.map(|ByteSize(budget)| budget));
         };
         let invalid = |error| Problem::Usage(format!("size.budget in pte.toml: {error}").into());
-        text.parse().map(|Bytes(budget)| Some(budget)).map_err(invalid)
+        text.parse().map(|ByteSize(budget)| Some(budget)).map_err(invalid)
     }
 
     fn show(&self, all: &[SizeTree], base: Option<&SizeTree>, out: &mut Output) -> fmt::Result {
@@ -277,62 +277,6 @@ fn signed(change: i128) -> String {
     }
 }
 
-/// Formats a share as a percentage with one decimal.
-pub(super) fn share(part: u64, of: u64) -> String {
-    percent(part.into(), of).trim_start_matches('+').into()
-}
-
-/// Formats a change as a signed percentage with one decimal.
-fn percent(part: i128, of: u64) -> String {
-    let of = u128::from(of);
-    let rounded = part.unsigned_abs().saturating_mul(1000).saturating_add(of / 2);
-    let Some(tenths) = rounded.checked_div(of) else { return "–".into() };
-    let sign = if part < 0 { '−' } else { '+' };
-    format!("{sign}{}.{}%", tenths / 10, tenths % 10)
-}
-
-/// A number of bytes as a command-line argument, with an optional unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Bytes(pub(super) u64);
-
-impl FromStr for Bytes {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ');
-        let unit = text.strip_prefix(number).unwrap_or_default().trim();
-        let lower = unit.to_ascii_lowercase();
-        let (base, letter) = match lower.strip_suffix('b').unwrap_or(&lower) {
-            letter if letter.ends_with('i') => (1024u128, letter.trim_end_matches('i')),
-            letter => (1000, letter),
-        };
-        let power = match (letter, base) {
-            ("", 1000) => 0,
-            ("k", _) => 1,
-            ("m", _) => 2,
-            ("g", _) => 3,
-            ("t", _) => 4,
-            _ => {
-                return Err(format!("unknown unit {unit:?}: expected kB, MB, GB, KiB, MiB or GiB"));
-            }
-        };
-        let size = scaled(number, base.saturating_pow(power));
-        size.map(Self).ok_or_else(|| format!("invalid number of bytes {number:?}"))
-    }
-}
-
-/// Multiplies a decimal number by `unit` bytes, rounding down.
-fn scaled(number: &str, unit: u128) -> Option<u64> {
-    let (whole, part) = number.split_once('.').unwrap_or((number, "0"));
-    let digits = |text: &str| -> Option<u128> {
-        let plain = (1..=18).contains(&text.len()) && text.bytes().all(|c| c.is_ascii_digit());
-        plain.then(|| text.parse().ok()).flatten()
-    };
-    let ten = 10u128.checked_pow(u32::try_from(part.len()).ok()?)?;
-    let part = digits(part)?.checked_mul(unit)?.checked_div(ten)?;
-    u64::try_from(digits(whole)?.checked_mul(unit)?.checked_add(part)?).ok()
-}
-
 /// The number of levels of parts that are shown by default.
 const DEFAULT_DEPTH: u32 = 3;
 
@@ -344,34 +288,3 @@ const MAX_CHANGES: usize = 20;
 
 /// The number of parts that are named when a budget is exceeded.
 const LARGEST_PARTS: usize = 3;
-
-#[cfg(test)]
-mod tests {
-    use super::Bytes;
-
-    #[test]
-    fn sizes_have_units_of_a_thousand_or_of_1024() {
-        for (text, bytes) in [
-            ("0", 0),
-            ("512", 512),
-            ("512B", 512),
-            ("8k", 8_000),
-            ("8 kB", 8_000),
-            ("8KiB", 8_192),
-            ("1.5MB", 1_500_000),
-            ("1.5MiB", 1_572_864),
-            ("2M", 2_000_000),
-            ("2Mi", 2_097_152),
-            ("1G", 1_000_000_000),
-            ("1GiB", 1 << 30),
-            ("16TiB", 1 << 44),
-        ] {
-            assert_eq!(text.parse(), Ok(Bytes(bytes)), "{text}");
-        }
-        for text in ["", "MB", "-1", "1.", ".5", "1..5", "8XB", "8ib", "8i", "8MBB", "1e3", "+1"] {
-            assert!(text.parse::<Bytes>().is_err(), "{text}");
-        }
-        assert!("99999999999999999999".parse::<Bytes>().is_err());
-        assert!("99999999999TB".parse::<Bytes>().is_err());
-    }
-}

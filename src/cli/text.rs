@@ -131,6 +131,20 @@ pub(crate) fn name<'a>(text: impl Into<Untrusted<'a>>) -> String {
 
 const MAX_CHARACTERS: usize = 100;
 
+/// Formats a share as a percentage with one decimal.
+pub(super) fn share(part: u64, of: u64) -> String {
+    percent(part.into(), of).trim_start_matches('+').into()
+}
+
+/// Formats a change as a signed percentage with one decimal.
+pub(super) fn percent(part: i128, of: u64) -> String {
+    let of = u128::from(of);
+    let rounded = part.unsigned_abs().saturating_mul(1000).saturating_add(of / 2);
+    let Some(tenths) = rounded.checked_div(of) else { return "–".into() };
+    let sign = if part < 0 { '−' } else { '+' };
+    format!("{sign}{}.{}%", tenths / 10, tenths % 10)
+}
+
 #[cfg(test)]
 mod tests {
     use super::bytes;

@@ -52,8 +52,8 @@ const LAST: Facts = Facts {
 pub struct Exception {
     /// The rule's id.
     pub rule: &'static str,
-    /// Whether a runtime of these releases refuses what breaks the rule, whose severity is lower than Error. If not,
-    /// the rule is an Error that these releases accept.
+    /// What the releases do that the rule's severity does not say: they refuse files that break a rule below Error
+    /// (`true`), or accept files that break an Error (`false`).
     pub is_refused: bool,
     /// The first of the releases.
     pub since: Release,

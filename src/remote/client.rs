@@ -19,9 +19,9 @@ use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 use ureq::{Agent, Body};
 
-use super::address::is_public;
 use super::budget::{Budget, Spent};
 use super::error::RemoteError;
+use super::ip::is_public;
 use super::reply::{self, Version, header};
 use super::retry;
 use super::url::{Origin, RemoteUrl, is_https, redirected};
@@ -181,7 +181,7 @@ pub(super) struct Shared {
     /// For each host that failed, the time from which it may be requested again.
     left_alone: Mutex<BTreeMap<Origin, Instant>>,
     #[cfg(feature = "cloud")]
-    stores: super::stores::Stores,
+    stores: super::store_cache::StoreCache,
 }
 
 /// The bytes that a request asks for, and the expected state of the file.
@@ -231,7 +231,7 @@ impl Client {
             budget,
             left_alone: Mutex::default(),
             #[cfg(feature = "cloud")]
-            stores: super::stores::Stores::default(),
+            stores: super::store_cache::StoreCache::default(),
         }))
     }
 
@@ -384,7 +384,7 @@ impl Client {
         Arc::downgrade(&self.0)
     }
 
-    pub(super) fn stores(&self) -> &super::stores::Stores {
+    pub(super) fn stores(&self) -> &super::store_cache::StoreCache {
         &self.0.stores
     }
 

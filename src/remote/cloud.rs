@@ -31,7 +31,7 @@ use super::error::RemoteError;
 use super::listing::ListedFile;
 use super::pages::{MAX_PAGE, Pages};
 use super::reply::Version;
-use super::url::{ObjectPlace, StoreKind};
+use super::store::{ObjectPlace, StoreKind};
 
 impl Client {
     /// Requests an object. `object_store` builds the request, and the client sends it.

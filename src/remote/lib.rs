@@ -6,25 +6,26 @@
 //! trusted: [`RemoteOptions`] lists what is refused and limited.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod address;
 mod budget;
 mod client;
 #[cfg(feature = "cloud")]
 mod cloud;
 mod error;
+mod ip;
 mod listing;
 mod object;
 mod pages;
 mod reply;
 mod retry;
+mod store;
 #[cfg(feature = "cloud")]
-mod stores;
+mod store_cache;
 mod url;
 
-pub use address::is_public;
 pub use budget::Spent;
 pub use client::{Client, RemoteOptions, Resolve, Secret};
 pub use error::RemoteError;
+pub use ip::is_public;
 pub use listing::{ListedFile, is_listing};
 pub use object::RemoteFile;
 pub use url::{RemoteUrl, is_url, shown};

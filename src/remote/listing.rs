@@ -8,7 +8,7 @@ use super::error::RemoteError;
 use super::pages::{MAX_PAGE, Pages};
 use super::reply::header;
 #[cfg(feature = "cloud")]
-use super::url::is_store_listing;
+use super::store::is_store_listing;
 use super::url::{HubPlace, Origin, parse};
 
 /// A file in a listing.

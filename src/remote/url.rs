@@ -3,6 +3,9 @@
 use ureq::http::Uri;
 
 use super::error::RemoteError;
+#[cfg(feature = "cloud")]
+use super::store::ObjectPlace;
+use super::store::{NO_SCHEME, STORE_SCHEMES, is_of_store};
 use pte_flat::quoted::UntrustedString;
 
 /// A URL that can be requested. It is displayed without its query, which may contain a signature.
@@ -32,7 +35,8 @@ pub(super) struct Origin {
 #[must_use]
 pub fn is_url(text: &str) -> bool {
     text.split_once("://").is_some_and(|(scheme, _)| {
-        let mut known = ["https", "http", HUB_SCHEME].into_iter().chain(STORE_SCHEMES);
+        let mut known =
+            ["https", "http", HUB_SCHEME].into_iter().chain(STORE_SCHEMES.iter().copied());
         known.any(|known| known.eq_ignore_ascii_case(scheme))
     })
 }
@@ -86,14 +90,14 @@ impl RemoteUrl {
             return Err(RemoteError::Url("it has no key of an object"));
         }
         // This URI only identifies the store when failures are counted. Requests have other URLs.
-        let uri = format!("{}://{}/", object.kind.scheme(), object.bucket).parse();
+        let uri = object.url_of("").parse();
         let uri = uri.map_err(|_| RemoteError::Url("it cannot be parsed"))?;
         Ok(Self { uri, given: Some(text.to_owned()), object: Some(object) })
     }
 
     #[cfg(not(feature = "cloud"))]
     fn of_store(_: &str) -> Result<Self, RemoteError> {
-        Err(RemoteError::Url("s3://, gs:// and az:// need a build with the feature cloud"))
+        Err(RemoteError::Url("the stores of clouds need a build with the feature cloud"))
     }
 
     /// Returns whether the URL is that of a file on the hub.
@@ -163,7 +167,7 @@ pub(super) fn parse(text: &str) -> Result<Uri, RemoteError> {
     }
     let uri: Uri = text.parse().map_err(|_| RemoteError::Url("it cannot be parsed"))?;
     if !matches!(uri.scheme_str(), Some("https" | "http")) {
-        return Err(RemoteError::Url("the scheme is none of https, hf, s3, gs, az"));
+        return Err(RemoteError::Url(NO_SCHEME));
     }
     let authority = uri.authority().map_or("", |authority| authority.as_str());
     if authority.contains('@') {
@@ -180,107 +184,8 @@ fn is_of_hub(text: &str) -> bool {
     text.split_once("://").is_some_and(|(scheme, _)| scheme == HUB_SCHEME)
 }
 
-/// Returns whether a text is a URL of a cloud store.
-fn is_of_store(text: &str) -> bool {
-    text.split_once("://").is_some_and(|(scheme, _)| STORE_SCHEMES.contains(&scheme))
-}
-
 /// The scheme of files on the hub.
 const HUB_SCHEME: &str = "hf";
-
-/// The schemes of the kinds of stores.
-const STORE_SCHEMES: [&str; 3] = ["s3", "gs", "az"];
-
-/// Returns whether a text is a URL of a bucket or a prefix, whose objects can be listed. Such a URL
-/// does not end in `.pte` or `.ptd`.
-#[cfg(feature = "cloud")]
-pub(super) fn is_store_listing(text: &str) -> bool {
-    let is_model = |end: &str| {
-        let at = text.len().checked_sub(end.len());
-        at.and_then(|at| text.get(at..)).is_some_and(|last| last.eq_ignore_ascii_case(end))
-    };
-    is_of_store(text) && !is_model(".pte") && !is_model(".ptd")
-}
-
-/// The kinds of stores.
-#[cfg(feature = "cloud")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum StoreKind {
-    S3,
-    Gs,
-    Az,
-}
-
-#[cfg(feature = "cloud")]
-impl StoreKind {
-    fn scheme(self) -> &'static str {
-        let [s3, gs, az] = STORE_SCHEMES;
-        match self {
-            Self::S3 => s3,
-            Self::Gs => gs,
-            Self::Az => az,
-        }
-    }
-}
-
-/// An object of a store, or a prefix of keys of objects.
-#[cfg(feature = "cloud")]
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ObjectPlace {
-    pub(super) kind: StoreKind,
-    pub(super) bucket: String,
-    pub(super) key: String,
-}
-
-#[cfg(feature = "cloud")]
-impl ObjectPlace {
-    /// Parses `s3://bucket/key`. In a key, `%`, `?` and `#` are written `%25`, `%3F` and `%23`.
-    pub(super) fn parse(text: &str) -> Result<Self, RemoteError> {
-        let (scheme, rest) = text.split_once("://").unwrap_or_default();
-        let kind = [StoreKind::S3, StoreKind::Gs, StoreKind::Az]
-            .into_iter()
-            .find(|kind| kind.scheme() == scheme);
-        let kind = kind.ok_or(RemoteError::Url("the scheme is none of s3, gs, az"))?;
-        let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
-        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
-        if bucket.is_empty() || !bucket.bytes().all(is_name) {
-            return Err(RemoteError::Url("the name of the bucket is not valid"));
-        }
-        if key.contains(['?', '#']) {
-            return Err(RemoteError::Url("a store's URL has no query; ? and # are %3F and %23"));
-        }
-        let key = unescaped(key).ok_or(RemoteError::Url("a % in a key is written %25"))?;
-        Ok(Self { kind, bucket: bucket.to_owned(), key })
-    }
-
-    /// Returns the URL of another object in the same bucket.
-    pub(super) fn url_of(&self, key: &str) -> String {
-        let mut url = format!("{}://{}/", self.kind.scheme(), self.bucket);
-        for found in key.chars() {
-            match found {
-                '%' => url.push_str("%25"),
-                '?' => url.push_str("%3F"),
-                '#' => url.push_str("%23"),
-                other => url.push(other),
-            }
-        }
-        url
-    }
-}
-
-/// Decodes `%XX`.
-#[cfg(feature = "cloud")]
-fn unescaped(text: &str) -> Option<String> {
-    let mut parts = text.split('%');
-    let mut out = parts.next().unwrap_or_default().as_bytes().to_vec();
-    for part in parts {
-        let (digits, rest) = part.split_at_checked(2)?;
-        let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-        out.push(u8::from_str_radix(digits, 16).ok().filter(|_| is_hex)?);
-        out.extend_from_slice(rest.as_bytes());
-    }
-    String::from_utf8(out).ok()
-}
 
 /// A place on the hub: `[datasets/|spaces/]org[/repo[@revision][/path]]`.
 #[derive(Clone, Copy, Debug)]

@@ -68,10 +68,10 @@ impl<'d> NamedSizes<'d> {
         }
     }
 
-    /// Returns the size of the data with the key `key`. `is_written` says whether a writer may have put the data into a
-    /// `.ptd` and nothing into the program: all constants of the payload are named data, and the key is one of the
-    /// backend's writer.
-    pub(crate) fn get(&self, key: &str, is_written: impl FnOnce() -> bool) -> NamedSize {
+    /// Returns the size of the data with the key `key`. Without named data in the program, the data may be in a `.ptd`
+    /// that is not given, if `may_be_external`: all constants of the payload are named data, and the key is one that
+    /// the backend's writer makes.
+    pub(crate) fn get(&self, key: &str, may_be_external: impl FnOnce() -> bool) -> NamedSize {
         cost::look_up(key, self.own.len());
         cost::look_up(key, self.others.len());
         // Invalid ranges are reported by other rules.
@@ -81,7 +81,9 @@ impl<'d> NamedSizes<'d> {
         }
         match self.other(key) {
             Some((ptd, nth)) => NamedSize::Bytes(len(ptd.range(nth))),
-            None if self.own.is_empty() && self.is_program && !is_written() => NamedSize::Missing,
+            None if self.own.is_empty() && self.is_program && !may_be_external() => {
+                NamedSize::Missing
+            }
             None if self.may_be_elsewhere => NamedSize::Elsewhere,
             None => NamedSize::Missing,
         }

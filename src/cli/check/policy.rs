@@ -7,10 +7,10 @@ use pte::check::{
 };
 use pte::quoted::Untrusted;
 
+use crate::byte_size::ByteSize;
 use crate::config::CheckConfig;
 use crate::problem::Problem;
 use crate::rules::unknown_rule;
-use crate::size::Bytes;
 
 /// Arguments that change severities.
 #[derive(Debug, Default, Args)]
@@ -30,7 +30,7 @@ pub(in super::super) struct PolicyArguments {
     /// Report a program if loading all of its methods allocates more than SIZE, such as 64MiB, by the figures
     /// in the file.
     #[arg(long, value_name = "SIZE", conflicts_with = "structure_only")]
-    max_memory: Option<Bytes>,
+    max_memory: Option<ByteSize>,
     /// Check for this release of the runtime, such as 0.7. What that release cannot read is an Error.
     #[arg(long, value_name = "VERSION", value_parser = parse_release)]
     #[arg(conflicts_with = "structure_only")]
@@ -59,7 +59,7 @@ impl PolicyArguments {
     }
 
     /// Returns the limit of memory that the arguments or else the settings choose, if any.
-    fn max_memory(&self, config: &CheckConfig) -> Result<Option<Bytes>, Problem> {
+    fn max_memory(&self, config: &CheckConfig) -> Result<Option<ByteSize>, Problem> {
         let Some(text) = config.max_memory.as_ref().filter(|_| self.max_memory.is_none()) else {
             return Ok(self.max_memory);
         };
@@ -92,7 +92,7 @@ impl PolicyArguments {
         if self.require_data || config.require_data {
             policy = policy.deny(data_rule());
         }
-        if let Some(Bytes(most)) = self.max_memory(config)? {
+        if let Some(ByteSize(most)) = self.max_memory(config)? {
             policy = policy.max_memory(most);
         }
         for name in self.allow.iter().chain(&config.allow) {

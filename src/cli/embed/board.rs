@@ -8,10 +8,10 @@ use pte::firmware::{Board, Loads, Region};
 use pte::operators::selected::SelectedOperators;
 use serde::Deserialize;
 
+use crate::byte_size::ByteSize;
 use crate::config::read_toml;
 use crate::kernels::KernelList;
 use crate::problem::Problem;
-use crate::size::Bytes;
 use crate::text::name_of;
 
 #[derive(Deserialize)]
@@ -120,7 +120,7 @@ impl TryFrom<SizeText> for Size {
     fn try_from(text: SizeText) -> Result<Self, String> {
         match text {
             SizeText::Number(bytes) => Ok(Self(bytes)),
-            SizeText::Text(text) => text.parse().map(|Bytes(bytes)| Self(bytes)),
+            SizeText::Text(text) => text.parse().map(|ByteSize(bytes)| Self(bytes)),
         }
     }
 }

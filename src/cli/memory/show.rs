@@ -13,8 +13,7 @@ use super::{MOST_METHODS, Show, Subject};
 use crate::input::Readable;
 use crate::output::Output;
 use crate::problem::{BOLD, DIM, ERROR, NAME, Problem, WARNING};
-use crate::size::share;
-use crate::text::{bar, count, grouped, name, wide};
+use crate::text::{bar, count, grouped, name, share, wide};
 
 pub(super) struct Text {
     /// The number of methods that may still be shown.

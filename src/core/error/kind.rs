@@ -223,7 +223,7 @@ kinds! {
         }
         "unknown FlatTensor version {version}: expected 0"
         asks "The version of a .ptd is 0."
-        otherwise "The runtime (1.5.1) refuses any other; older ones do not check."
+        otherwise "The runtime refuses any other since release 1.5.1; older ones do not check."
         runtime "refuses"
         help "The file needs a newer reader, or is damaged: look up which release wrote it.";
     "flatbuffer-range" =

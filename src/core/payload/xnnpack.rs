@@ -20,7 +20,7 @@ pub(super) mod uses;
 
 pub use super::graph::NO_ID;
 pub use header::XnnpackHeader;
-pub use node::NodeIds;
+pub use node::{NodeIds, is_layer};
 
 /// The parts of a payload, as ranges in it.
 #[derive(Clone, Debug, PartialEq, Eq)]

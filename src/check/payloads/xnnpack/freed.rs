@@ -9,22 +9,17 @@ use super::{Site, XNNPACK_CONSTANT_FREED, XNNPACK_NAMED_FREED, XNNPACK_NAMED_REF
 use crate::report::Findings;
 use crate::rule::Rule;
 use pte_core::payload::ConstantUses;
-use pte_core::payload::xnnpack::{NodeIds, PayloadConstant};
+use pte_core::payload::xnnpack::{NodeIds, PayloadConstant, is_layer};
 use pte_flat::bytes::index;
 use pte_flat::path;
 use pte_flat::view::Table;
 use pte_schema::xnnpack::view::XNodeUnion;
 
-/// Returns whether a node may use a constant in place: it is no layer whose filter and bias are
-/// constants.
+/// Returns whether a node may use a constant in place. A layer whose filter and bias are constants does not: it copies
+/// them when it is created.
 pub(super) fn is_concerned(operator: XNodeUnion<'_>, ids: &NodeIds, values: &Values<'_>) -> bool {
-    use XNodeUnion::*;
-    let is_layer = matches!(
-        operator,
-        XNNFullyConnected(_) | XNNConv2d(_) | XNNDepthwiseConv2d(_) | XNNConvTranspose2d(_)
-    );
     let (in_place, weights) = match ids.inputs() {
-        [input, weights @ ..] if is_layer => (core::slice::from_ref(input), weights),
+        [input, weights @ ..] if is_layer(operator) => (core::slice::from_ref(input), weights),
         all => (all, &[][..]),
     };
     let value = |id: &u32| values.get(*id);

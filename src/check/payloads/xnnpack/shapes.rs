@@ -91,7 +91,28 @@ pub(super) fn outputs(
         | XNNConcatenate3(node)
         | XNNConcatenate4(node)
         | XNNConcatenate5(node) => concatenate(node, inputs),
-        _ => Ok(*input),
+        XNNSigmoid(_)
+        | XNNClamp(_)
+        | XNNFloor(_)
+        | XNNConvert(_)
+        | XNNSquareRoot(_)
+        | XNNCeiling(_)
+        | XNNHardswish(_)
+        | XNNLeakyReLU(_)
+        | XNNNegate(_)
+        | XNNSquare(_)
+        | XNNELU(_)
+        | XNNAbs(_)
+        | XNNReciprocalSquareRoot(_)
+        | XNNLog(_)
+        | XNNGelu(_)
+        | XNNTanh(_)
+        | XNNExp(_)
+        | XNNSin(_)
+        | XNNCopy(_)
+        | XNNCos(_)
+        | XNNScaledDotProductAttention(_)
+        | Unknown(_) => Ok(*input),
     }
 }
 

@@ -127,3 +127,12 @@ impl NodeIds {
         ids
     }
 }
+
+/// Returns whether an operator is a layer: its inputs after the first are a filter and a bias.
+pub fn is_layer(operator: XNodeUnion<'_>) -> bool {
+    use XNodeUnion::*;
+    matches!(
+        operator,
+        XNNFullyConnected(_) | XNNConv2d(_) | XNNDepthwiseConv2d(_) | XNNConvTranspose2d(_)
+    )
+}

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::cell::LazyCell;
 
 use super::super::id_map::IdMap;
-use super::{NO_ID, NodeIds, XnnpackGraph, constants_of, tensor_of};
+use super::{NO_ID, NodeIds, XnnpackGraph, constants_of, is_layer, tensor_of};
 use pte_flat::cost;
 use pte_schema::xnnpack::XNNDatatype;
 use pte_schema::xnnpack::view::XNodeUnion;
@@ -148,10 +148,7 @@ impl Role {
         use XNodeUnion as U;
         match operator {
             _ if position == 0 => Self::Other,
-            U::XNNConv2d(_)
-            | U::XNNDepthwiseConv2d(_)
-            | U::XNNConvTranspose2d(_)
-            | U::XNNFullyConnected(_) => Self::OfLayer,
+            _ if is_layer(operator) => Self::OfLayer,
             U::XNNBatchMatrixMultiply(_) => Self::SecondMatrix,
             _ => Self::Other,
         }

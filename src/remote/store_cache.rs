@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use object_store::ObjectStore;
 
-use super::url::StoreKind;
+use super::store::StoreKind;
 
 /// The stores that were used, by kind and bucket. A store keeps its credentials while they are
 /// valid.
 #[derive(Debug, Default)]
-pub(super) struct Stores(Mutex<BTreeMap<(StoreKind, String), Arc<dyn ObjectStore>>>);
+pub(super) struct StoreCache(Mutex<BTreeMap<(StoreKind, String), Arc<dyn ObjectStore>>>);
 
-impl Stores {
+impl StoreCache {
     /// Returns the store of a bucket. `build` creates it at the first call.
     pub(super) fn get<E>(
         &self,
