@@ -356,7 +356,7 @@ fn what_lies_across_two_pieces_is_found() {
             border,
         ]
         .into_iter()
-        .step_by(thinned(6))
+        .step_by(thinned(3))
         {
             let (bytes, end) = longer(&patched((1 << 20) + 50_000, 0x55, &[(at, &thing)]));
             let message = format!("{what} behind the last segment");

@@ -6,7 +6,8 @@ use super::output::Content;
 
 /// The formats that a verb can write.
 pub(super) trait Formats: ValueEnum + Copy + Eq + Send + Sync + 'static {
-    /// The name of the format without arguments.
+    /// The name of the format without arguments. A name, since clap keeps a typed default in a static that all
+    /// formats would share.
     const DEFAULT: &'static str = "text";
     /// The format of `--json`.
     const JSON: Self;
@@ -40,10 +41,12 @@ impl<F: Formats> Format<F> {
         if self.json { F::JSON } else { self.format }
     }
 
+    /// Returns whether the output is JSON.
     pub(super) fn is_json(&self) -> bool {
         self.chosen() == F::JSON
     }
 
+    /// Returns the kind of content: text for people, or for programs.
     pub(super) fn content(&self) -> Content {
         let value = self.chosen().to_possible_value();
         let is_text = value.is_some_and(|value| value.get_name() == "text");

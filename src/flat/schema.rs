@@ -57,7 +57,7 @@ macro_rules! schema {
 macro_rules! __readers {
     ($($declaration:tt)*) => {
         $crate::__views! { $($declaration)* }
-        $crate::__structs! { $($declaration)* }
+        $crate::__with_alloc! { $crate::model::declare::model! { $($declaration)* } }
     };
 }
 
@@ -83,36 +83,21 @@ macro_rules! __views {
     ($($declaration:tt)*) => {
         $crate::desc::declare::desc! { $($declaration)* }
         $crate::view::declare::view! { $($declaration)* }
-        $crate::__nodes! { $($declaration)* }
+        $crate::__with_alloc! { $crate::node::declare::node! { $($declaration)* } }
     };
 }
 
-/// Emits the views as nodes, which needs `alloc`.
+/// Emits what needs `alloc`.
 #[cfg(feature = "alloc")]
 #[macro_export]
 #[doc(hidden)]
-macro_rules! __nodes {
-    ($($declaration:tt)*) => { $crate::node::declare::node! { $($declaration)* } };
+macro_rules! __with_alloc {
+    ($($item:tt)*) => { $($item)* };
 }
 
 #[cfg(not(feature = "alloc"))]
 #[macro_export]
 #[doc(hidden)]
-macro_rules! __nodes {
-    ($($declaration:tt)*) => {};
-}
-
-/// Emits the structs, which need `alloc`.
-#[cfg(feature = "alloc")]
-#[macro_export]
-#[doc(hidden)]
-macro_rules! __structs {
-    ($($declaration:tt)*) => { $crate::model::declare::model! { $($declaration)* } };
-}
-
-#[cfg(not(feature = "alloc"))]
-#[macro_export]
-#[doc(hidden)]
-macro_rules! __structs {
-    ($($declaration:tt)*) => {};
+macro_rules! __with_alloc {
+    ($($item:tt)*) => {};
 }
